@@ -34,7 +34,7 @@ def text_direction(page: LexborHTMLParser, body: Element) -> str:
         page: the parsed page, whose ``html`` and ``body`` elements are read.
         body: the body of the same page as an lxml tree.
     """
-    given = [each.attributes.get("dir") for each in page.css("html, body")]
+    given = [each.attributes.get("dir") for each in (page.root, page.body) if each]
     if _HAS_DIRECTION(body):
         given += [each.get("dir") for each in _main_path(body)]
     return next((each.lower() for each in reversed(given) if each), "")

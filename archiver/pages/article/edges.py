@@ -98,8 +98,9 @@ def _is_small(image: Element) -> bool:
 
 def _lines_below(root: Element) -> Iterator[Element]:
     """Yield the short lines at the end of an article, the last line first."""
-    lines = [each for each in root.iter(*_LINES) if not has_block(each) and not _is_in_line(each)]
-    for element in reversed(lines[-_MAX_LINES:]):
+    last = reversed(list(root.iter(*_LINES)))
+    lines = (each for each in last if not has_block(each) and not _is_in_line(each))
+    for element in list(islice(lines, _MAX_LINES)):
         if _is_within(element, root) or element.getparent() is None:
             return
         if len(first_text(element, _MAX_APPEAL)) > _MAX_APPEAL:

@@ -352,12 +352,15 @@ def _add_image(picture: Element) -> None:
         etree.SubElement(picture, "img", src=best, alt="")
 
 
+_BACKGROUND_NAMES = {*BACKGROUNDS, "data-bgset"}
+
+
 def _has_picture_name(element: Element) -> bool:
     if element.tag == "figure" or element.get("role") == "img":
         return True
-    if any(each in element.attrib for each in (*BACKGROUNDS, "data-bgset")):
-        return not len(element) and not (element.text or "").strip()
-    return False
+    if _BACKGROUND_NAMES.isdisjoint(element.keys()):
+        return False
+    return not len(element) and not (element.text or "").strip()
 
 
 def _show_background(element: Element) -> None:

@@ -19,7 +19,7 @@ from archiver.pages.article.elements import (
     is_boilerplate_name,
     named,
 )
-from archiver.pages.article.scoring import Measure, measure_all
+from archiver.pages.article.scoring import Measure, measure_in
 from archiver.pages.article.tree import around, first_text, prepend, remove
 
 MAX_LABEL = 200
@@ -70,7 +70,7 @@ def normalise_panels(body: Element) -> None:
     tabs = [*_by_role(body), *_by_label(body)]
     triggers = [*islice(_TRIGGERS(body), _MAX_PANELS)]
     if tabs or triggers:
-        measures = measure_all(body)
+        measures: _Measures = {}
         _normalise_tabs(body, tabs, measures)
         _normalise_disclosures(body, triggers, measures)
     _normalise_headings(body)
@@ -152,7 +152,7 @@ def _normalise_disclosures(body: Element, triggers: list[Element], measures: _Me
     for trigger in triggers:
         line = _line_of(trigger)
         panel = _panel_of(trigger, line, places)
-        if panel is None or not _is_content(panel, _SHORTEST, measures) or _is_in_frame(trigger):
+        if panel is None or _is_in_frame(trigger) or not _is_content(panel, _SHORTEST, measures):
             continue
         _show(panel)
         label = first_text(trigger, MAX_LABEL)
@@ -192,12 +192,10 @@ def _is_content(panel: Element, shortest: int, measures: _Measures) -> bool:
     """Return whether a panel holds text that is not a menu, dialog or form."""
     if panel.get("role") in _ROLES or panel.tag in _AROUND or is_boilerplate_name(named(panel)):
         return False
-    measure = measures.get(panel)
-    if measure is None or measure.controls or _NOT_CONTENT.search(named(panel)):
+    if _NOT_CONTENT.search(named(panel)) or next(panel.iter(*FORM_CONTROLS), None) is not None:
         return False
-    if measure.text - measure.linked < shortest or measure.link_density > MAX_LINKED:
-        return False
-    return next(panel.iter(*FORM_CONTROLS), None) is None
+    measure = measure_in(panel, measures)
+    return measure.text - measure.linked >= shortest and measure.link_density <= MAX_LINKED
 
 
 def _is_in_frame(trigger: Element) -> bool:

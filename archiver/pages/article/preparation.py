@@ -15,6 +15,7 @@ from archiver.pages.article.elements import (
     SENTENCE,
     UNLIKELY_ROLES,
     named,
+    remembered,
 )
 from archiver.pages.article.embeds import GIST
 from archiver.pages.article.tree import first_text
@@ -187,7 +188,7 @@ def drop_hidden(body: Element) -> None:
 
 def is_hidden(element: Element) -> bool:
     """Return whether an element is hidden by its own markup."""
-    attributes = element.attrib
+    attributes = dict(element.items())
     if not attributes:
         return False
     if "hidden" in attributes and attributes["hidden"].lower() != "until-found":
@@ -197,11 +198,12 @@ def is_hidden(element: Element) -> bool:
         return not _is_waiting(element)
     if attributes.get("aria-modal") == "true" and attributes.get("role") == "dialog":
         return True
-    if _is_for_screen_readers(element):
+    name = attributes.get("class")
+    if name and _is_unseen_name(name[:_MAX_CLASS]) and _is_for_screen_readers(element):
         return True
     return (
         attributes.get("aria-hidden") == "true"
-        and "fallback-image" not in (attributes.get("class") or "")
+        and "fallback-image" not in (name or "")
         and element.tag not in _VISIBLE
         and not _is_visible_text(element)
     )
@@ -216,10 +218,12 @@ _NOT_TEXT = re.compile(
 )
 """Classes and ids of ``aria-hidden`` elements that are really hidden, or are icons or formulas."""
 
-_UNSEEN_NAME = re.compile(
-    r"(?:^|\s)(?:sr-only|visually-?hidden|screen-?reader(?:-?text|-only)?|assistive-text"
-    r"|a11y-hidden|element-invisible|hide-visually)(?:$|\s)",
-    re.IGNORECASE,
+_is_unseen_name = remembered(
+    re.compile(
+        r"(?:^|\s)(?:sr-only|visually-?hidden|screen-?reader(?:-?text|-only)?|assistive-text"
+        r"|a11y-hidden|element-invisible|hide-visually)(?:$|\s)",
+        re.IGNORECASE,
+    )
 )
 
 
@@ -231,9 +235,8 @@ def _is_waiting(element: Element) -> bool:
 
 
 def _is_for_screen_readers(element: Element) -> bool:
-    """Return whether an element is a short text that only screen readers present."""
-    name = (element.get("class") or "")[:_MAX_CLASS]
-    if not _UNSEEN_NAME.search(name) or element.tag in HEADINGS:
+    """Return whether an element named so is a short text that only screen readers present."""
+    if element.tag in HEADINGS:
         return False
     is_short = len(first_text(element, _MAX_LINE)) < _MAX_LINE
     return is_short and next(element.iter("img", "math", "svg"), None) is None

@@ -80,7 +80,6 @@ class Measure:
     items: int = 0
     controls: int = 0
     embedded: int = 0
-    elements: int = 1
     kept_empty: int = 0
     """Number of visible elements without text."""
 
@@ -107,7 +106,6 @@ class Measure:
         self.linked += other.linked
         self.textish += other.textish
         self.paragraphs += other.paragraphs
-        self.elements += other.elements
         if other.has_more:
             self._add_more(other)
 
@@ -134,6 +132,19 @@ def measure_all(root: Element) -> dict[Element, Measure]:
     return measures
 
 
+def measure_in(element: Element, measures: dict[Element, Measure]) -> Measure:
+    """Return the measure of an element; add it and those of its descendants to ``measures``."""
+    stack, missing = [element], []
+    while stack:
+        each = stack.pop()
+        if each not in measures:
+            missing.append(each)
+            stack.extend(each)
+    for each in reversed(missing):
+        measures[each] = take(each, measures)
+    return measures[element]
+
+
 def take(element: Element, measures: dict[Element, Measure]) -> Measure:
     """Return the measure of an element whose children have been measured."""
     found = Measure()
@@ -151,9 +162,16 @@ def take(element: Element, measures: dict[Element, Measure]) -> Measure:
     return found
 
 
+def text_length(text: str | None) -> int:
+    """Return the number of characters of a text with white space collapsed."""
+    if not text or text.isspace():
+        return 0
+    return len(" ".join(text.split())) + text[-1].isspace()
+
+
 def count_text(measure: Measure, text: str) -> None:
     """Add a text, which must not be only white space, to a measure."""
-    measure.text += len(" ".join(text.split())) + (text[-1].isspace())
+    measure.text += text_length(text)
     measure.commas += text.count(",")
     if not text.isascii():
         measure.commas += sum(map(text.count, _OTHER_COMMAS))
@@ -170,8 +188,7 @@ def count_element(measure: Measure, element: Element) -> None:
         if measure.pictures and leads_to_picture(element):
             measure.enlarged = measure.pictures
             return
-        is_inner = (element.get("href") or "").startswith("#")
-        measure.linked = measure.text * (INNER_LINK if is_inner else 1.0)
+        measure.linked = measure.text * weight_of_link(element)
         measure.linked_pictures = measure.pictures
     elif tag in _ALSO_COUNTED:
         _count_more(measure, element)
@@ -189,6 +206,11 @@ def _count_more(measure: Measure, element: Element) -> None:
         measure.headed = measure.text
     if tag in KEPT_EMPTY:
         measure.kept_empty += 1
+
+
+def weight_of_link(link: Element) -> float:
+    """Return the weight of a link's text in the amount of linked text."""
+    return INNER_LINK if (link.get("href") or "").startswith("#") else 1.0
 
 
 def leads_to_picture(link: Element) -> bool:

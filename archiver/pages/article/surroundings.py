@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from functools import lru_cache
 from importlib.resources import files
-from itertools import islice
+from itertools import chain, islice
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -26,7 +26,7 @@ from archiver.pages.article.elements import (
     HEADINGS,
     named,
 )
-from archiver.pages.article.scoring import Measure, measure_all
+from archiver.pages.article.scoring import leads_to_picture, text_length, weight_of_link
 from archiver.pages.article.tree import first_text, remove, text_in
 
 MAX_LABEL: Final = 60
@@ -46,7 +46,9 @@ class Kind(StrEnum):
 
 
 _LABEL_DATA: Final = tomllib.loads(files(__package__).joinpath("labels.toml").read_text("utf-8"))
-_EDGE_SIGNS = re.compile(r"^[\W\d_]+|[\W\d_]+$")
+_LABEL = re.compile(r"[^\W\d_](?:.*[^\W\d_])?", re.DOTALL)
+"""Text from its first to its last letter."""
+
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _MAX_NAME = 200
 
@@ -60,6 +62,7 @@ _LABEL_STARTS: Final = {
     kind: tuple(phrase[:-1] for phrase in _LABEL_DATA[kind]["labels"] if phrase[-1] == "*")
     for kind in Kind
 }
+_ALL_STARTS: Final = tuple(chain.from_iterable(_LABEL_STARTS.values()))
 
 
 def _compile_kind_names() -> re.Pattern[str]:
@@ -77,11 +80,14 @@ _KIND_NAMES: Final = _compile_kind_names()
 @lru_cache(maxsize=4096)
 def kind_of_label(text: str) -> Kind | None:
     """Return the kind of block that a label announces; None for other texts."""
-    label = _EDGE_SIGNS.sub("", text).lower().replace("\u2019", "'")
+    found = _LABEL.search(text)
+    label = found[0].lower().replace("\u2019", "'") if found else ""
     if not label or len(label) > MAX_LABEL:
         return None
     if label in _FULL_LABELS:
         return _FULL_LABELS[label]
+    if not label.startswith(_ALL_STARTS):
+        return None
     return next((kind for kind, begun in _LABEL_STARTS.items() if label.startswith(begun)), None)
 
 
@@ -166,8 +172,11 @@ class Surroundings:
         self._body = body
         self._host = host
         self._elements = list(body.iter())
-        self._measures = measure_all(body)
-        self._prose = self._measure_prose()
+        self._text: dict[Element, int] = {}
+        self._linked: dict[Element, float] = {}
+        self._prose: dict[Element, int] = {}
+        self._own_prose: dict[Element, int] = {}
+        self._measure()
         self._prose_left = self._prose[body]
         self._around_heading = {heading, *heading.iterancestors()} if heading is not None else set()
         self._removed: set[Element] = set()
@@ -182,25 +191,26 @@ class Surroundings:
             if not self._drop_named(element) and not self._drop_labelled(element, before):
                 before += self._own_prose.get(element, 0)
 
-    def _measure_prose(self) -> dict[Element, int]:
-        """Return the number of characters of prose in each element.
+    def _measure(self) -> None:
+        """Count the characters of text, of links and of prose in each element.
 
         Prose is text of at least ``SENTENCE`` characters outside of links, footers, navigation,
         asides and forms.
         """
         frames = {each for frame in self._body.iter(*_FRAME_TAGS) for each in frame.iter()}
-        self._own_prose: dict[Element, int] = {}
-        prose: dict[Element, int] = {}
         for element in reversed(self._elements):
-            inner = sum(prose.get(each, 0) for each in element)
-            measure = self._measures[element]
-            if not inner and element.tag != "a" and element not in frames:
-                unlinked = int(measure.text - measure.linked)
-                inner = unlinked if unlinked >= SENTENCE else 0
-                if inner:
-                    self._own_prose[element] = inner
-            prose[element] = inner
-        return prose
+            text, linked, prose = text_length(element.text), 0.0, 0
+            for child in element:
+                text += self._text[child] + text_length(child.tail)
+                linked += self._linked[child]
+                prose += self._prose[child]
+            if element.tag == "a":
+                is_thumbnail = leads_to_picture(element) and _has_picture(element)
+                linked = linked if is_thumbnail else text * weight_of_link(element)
+            elif not prose and text - linked >= SENTENCE and element not in frames:
+                prose = self._own_prose[element] = int(text - linked)
+            self._text[element], self._linked[element] = text, linked
+            self._prose[element] = prose
 
     def _drop_other_articles(self) -> None:
         """Remove other ``<article>`` elements whose heading is an ``h1`` or a link."""
@@ -237,8 +247,8 @@ class Surroundings:
         """
         if element.tag not in _LABELLED:
             return False
-        if 0 < self._measures[element].text <= MAX_LABEL + 2:
-            label = first_text(element, MAX_LABEL + 2)
+        if 0 < self._text[element] <= MAX_LABEL + 2:
+            label = " ".join(text_in(element).split())
             kind = kind_of_label(label)
             if kind is Kind.NOTICE:
                 return element.tag not in HEADINGS and self._remove(element)
@@ -251,14 +261,14 @@ class Surroundings:
 
     def _drop_line(self, element: Element) -> bool:
         """Remove a line that consists of a label and links, such as *Read also: …*."""
-        if element.tag not in _LINES or self._measures[element].text > MAX_CARD:
+        if element.tag not in _LINES or self._text[element] > MAX_CARD:
             return False
         lead = _lead_of(element)
         kind = kind_of_label(lead) if lead else None
         if kind not in {Kind.RELATED, Kind.TAGS, Kind.SHARE} or not _LABEL_END.search(lead):
             return False
-        measure = self._measures[element]
-        is_line = measure.text - measure.linked <= len(lead) + _MAX_NOTE
+        unlinked = self._text[element] - self._linked[element]
+        is_line = unlinked <= len(lead) + _MAX_NOTE
         return is_line and self._fits(kind, [element]) and self._remove(element)
 
     def _announced(self, label: Element, kind: Kind, before: int) -> Sequence[Element]:
@@ -279,7 +289,7 @@ class Surroundings:
                 or self._begins_before(at, above)
             ):
                 break
-            if self._measures[above].text <= self._measures[label].text + 2:
+            if self._text[above] <= self._text[label] + 2:
                 top = above
             elif self._fits(kind, [above], label=label):
                 best = above
@@ -294,7 +304,7 @@ class Surroundings:
         if (above.text or "").strip():
             return True
         for each in islice(element.itersiblings(preceding=True), _MAX_SIBLINGS):
-            has_text = each not in self._removed and self._measures[each].text
+            has_text = each not in self._removed and self._text[each]
             if has_text or (each.tail or "").strip():
                 return True
         return False
@@ -307,7 +317,7 @@ class Surroundings:
                 continue
             if (each.tag in HEADINGS and each.tag <= level) or each in self._around_heading:
                 return
-            if not self._measures[each].text and each.tag in {"br", "hr"}:
+            if not self._text[each] and each.tag in {"br", "hr"}:
                 if (each.tail or "").strip():
                     return
                 yield each
@@ -318,10 +328,8 @@ class Surroundings:
 
     def _fits(self, kind: Kind, blocks: list[Element], label: Element | None = None) -> bool:
         """Return whether blocks have the content that is typical of a kind."""
-        measure = Measure()
-        for each in blocks:
-            measure.add(self._measures[each])
-        unlinked = measure.text - measure.linked
+        text = sum(self._text[each] for each in blocks)
+        unlinked = text - sum(self._linked[each] for each in blocks)
         if any(each in self._around_heading for each in blocks):
             return False
         if kind is Kind.COMMENTS:
@@ -329,14 +337,12 @@ class Surroundings:
         if kind is Kind.RELATED:
             return self._links_elsewhere(blocks, unlinked, label)
         prose = sum(self._prose[each] for each in blocks)
-        is_long = measure.text > _MAX_LENGTHS[kind] or unlinked > _MAX_UNLINKED.get(
-            kind, measure.text
-        )
+        is_long = text > _MAX_LENGTHS[kind] or unlinked > _MAX_UNLINKED.get(kind, text)
         if is_long or prose > max(MAX_REMOVED, MAX_REMOVED_SHARE * self._prose_left):
             return False
         if kind is Kind.NEWSLETTER:
             return self._asks_for_action(blocks, label)
-        return measure.text > 0 or label is None
+        return text > 0 or label is None
 
     def _asks_for_action(self, blocks: list[Element], label: Element | None) -> bool:
         """Return whether blocks ask to subscribe, follow or pay, or contain form controls.
@@ -370,13 +376,11 @@ class Surroundings:
     def _leaves_enough(self, blocks: list[Element], prose: int) -> bool:
         """Return whether the page has enough prose besides these blocks to be an article."""
         rest = self._prose_left - prose
-        size = sum(self._measures[each].text for each in blocks)
+        size = sum(self._text[each] for each in blocks)
         return rest >= LEAST_REST and rest >= LEAST_SHARE * size
 
     def _is_headline(self, link: Element) -> bool:
-        is_long = (
-            self._measures[link].text >= SHORTEST_HEADLINE or not first_text(link, 1).isascii()
-        )
+        is_long = self._text[link] >= SHORTEST_HEADLINE or not first_text(link, 1).isascii()
         return is_long and not (link.get("href") or "#").startswith(("#", "javascript:", "mailto:"))
 
     def _is_internal(self, link: Element) -> bool:
@@ -400,6 +404,10 @@ class Surroundings:
         self._removed.update(element.iter())
         remove(element)
         return True
+
+
+def _has_picture(element: Element) -> bool:
+    return next(element.iterdescendants("img", "svg"), None) is not None
 
 
 def _holds_comments(block: Element) -> bool:
