@@ -110,11 +110,6 @@ _SYSTEMS: Final = (
 )
 
 
-async def access(request: web.Request) -> web.StreamResponse:
-    """Show the access page."""
-    return await _page(request)
-
-
 async def change(request: web.Request) -> web.StreamResponse:
     """Change the password, tokens or sessions; errors are shown above the form."""
     sent = await request.post()
@@ -122,12 +117,13 @@ async def change(request: web.Request) -> web.StreamResponse:
     try:
         return await _ACTIONS.get(form.get("do", ""), _unknown)(request, form)
     except InputError as error:
-        return await _page(request, problem=error.sentence, status=400)
+        return await access(request, problem=error.sentence, status=400)
 
 
-async def _page(
+async def access(
     request: web.Request, *, status: int = 200, made: str = "", problem: Message | str = ""
 ) -> web.StreamResponse:
+    """Show the access page."""
     control = request.app[RUNTIME].access
     own = control.session(request[SESSION])
     view = AccessView(
@@ -183,7 +179,7 @@ async def _make_token(request: web.Request, form: _Form) -> web.StreamResponse:
             "Choose what the token can do: read only, add only, or full access."
         ) from None
     made = await request.app[RUNTIME].access.make_token(form.get("name", ""), scope)
-    return await _page(request, made=made)
+    return await access(request, made=made)
 
 
 async def _revoke(request: web.Request, form: _Form) -> web.StreamResponse:

@@ -33,15 +33,6 @@ _READ_KINDS = frozenset({"article", "page", "pdf"})
 """Kinds of snapshots whose text is the result of the extractor."""
 
 
-async def entry(request: web.Request) -> web.StreamResponse:
-    """Show an entry with its newest snapshot, or the one in ``at``.
-
-    ``in`` is the query string of the list from which the entry was opened. ``past`` has the
-    hash_urls of its neighbours in the list, in case an edit removes the entry from it.
-    """
-    return await _page(request)
-
-
 async def edit(request: web.Request) -> web.StreamResponse:
     """Edit an entry; invalid values are shown again in the form."""
     form, key = await request.post(), request.match_info["hash_url"]
@@ -49,13 +40,18 @@ async def edit(request: web.Request) -> web.StreamResponse:
         edited = await request.app[RUNTIME].editing.change([key], change_of(form))
     except InputError as error:
         typed = {name: str(value) for name, value in form.items()}
-        return await _page(request, RejectedEdit(error.sentence, typed), status=400)
+        return await entry(request, RejectedEdit(error.sentence, typed), status=400)
     return back(form, f"/{key}/", edit=edited.id)
 
 
-async def _page(
+async def entry(
     request: web.Request, refused: RejectedEdit | None = None, *, status: int = 200
 ) -> web.StreamResponse:
+    """Show an entry with its newest snapshot, or the one in ``at``.
+
+    ``in`` is the query string of the list from which the entry was opened. ``past`` has the
+    hash_urls of its neighbours in the list, in case an edit removes the entry from it.
+    """
     parameters = request.query
     listed = parse_list_query(parameters["in"]) if "in" in parameters else None
     if listed:

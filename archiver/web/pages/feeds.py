@@ -17,11 +17,6 @@ from archiver.web.wording import why
 _Form = dict[str, str | FileField]
 
 
-async def feeds(request: web.Request) -> web.StreamResponse:
-    """Show the feeds."""
-    return await _page(request)
-
-
 async def change(request: web.Request) -> web.StreamResponse:
     """Follow, check or unfollow feeds; errors are shown above the form."""
     sent = await request.post()
@@ -29,7 +24,7 @@ async def change(request: web.Request) -> web.StreamResponse:
     try:
         return await _ACTIONS.get(_text(form, "do"), _unknown)(request, form)
     except InputError as error:
-        return await _page(
+        return await feeds(
             request,
             problem=_why(request, error),
             url=_text(form, "url"),
@@ -56,7 +51,7 @@ async def export_opml(request: web.Request) -> web.StreamResponse:
     )
 
 
-async def _page(
+async def feeds(
     request: web.Request,
     *,
     problem: Message | str = "",
@@ -64,6 +59,7 @@ async def _page(
     is_other_form: bool = False,
     status: int = 200,
 ) -> web.StreamResponse:
+    """Show the feeds."""
     runtime = request.app[RUNTIME]
     followed = await runtime.subscriptions.all()
     view = FeedsView(

@@ -122,19 +122,14 @@ _STATUS = ((UnreadableFile, 422), (TooLarge, 413))
 _REPORT_TYPES = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
 
 
-async def form(request: web.Request) -> web.StreamResponse:
-    """Show the form for imports."""
-    return await form_for_file(request)
-
-
-async def form_for_file(
+async def form(
     request: web.Request,
     status: int = 200,
     *,
     problem: str | Message = "",
     problem_of_page: str | Message = "",
 ) -> web.StreamResponse:
-    """Render the form for imports, with errors above the form they belong to."""
+    """Show the form for imports, with errors above the form they belong to."""
     runtime, typed = request.app[RUNTIME], request.get(FORM_FIELDS, {})
     view = ImportView(
         tuple(await runtime.imports.recent()),
@@ -153,7 +148,7 @@ async def upload(request: web.Request) -> web.StreamResponse:
     try:
         taken = await import_from_form(request)
     except InputError as error:
-        return await form_for_file(request, _status_of(error), problem=error.sentence)
+        return await form(request, _status_of(error), problem=error.sentence)
     if isinstance(taken, PreviewedFile):
         raise web.HTTPSeeOther(f"/import/look/{taken.token}")
     raise web.HTTPSeeOther(f"/import/{taken.id}")
@@ -164,7 +159,7 @@ async def upload_page(request: web.Request) -> web.StreamResponse:
     try:
         taken = await page_from_form(request)
     except InputError as error:
-        return await form_for_file(request, _status_of(error), problem_of_page=error.sentence)
+        return await form(request, _status_of(error), problem_of_page=error.sentence)
     raise web.HTTPSeeOther(
         f"/{taken.hash_url}/?at={taken.timestamp}" if taken.hash_url else "/import"
     )
@@ -283,7 +278,7 @@ async def preview(request: web.Request) -> web.StreamResponse:
         with await asyncio.to_thread(kept.path.open, "rb") as source:
             survey = await surveys.preview(source, kept.name, choices=choices, most=most)
     except UnreadableFile as error:
-        return await form_for_file(request, 422, problem=error.sentence)
+        return await form(request, 422, problem=error.sentence)
     tags = ", ".join(choices.tags)
     view = ImportPreviewView(
         kept.token,

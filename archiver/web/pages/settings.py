@@ -40,11 +40,6 @@ GROUPS = {
 SITE_FIELDS = ("render", "delay", "user_agent", "never_save")
 
 
-async def settings(request: web.Request) -> web.StreamResponse:
-    """Show the settings that can be changed."""
-    return await _settings(request)
-
-
 async def change_settings(request: web.Request) -> web.StreamResponse:
     """Store the settings of a section, and restart the services if one needs it."""
     form, preferences = await request.post(), request.app[RUNTIME].preferences
@@ -59,7 +54,7 @@ async def change_settings(request: web.Request) -> web.StreamResponse:
         is_pending = await preferences.change(values)
     except InputError as error:
         typed = {name: value or "" for name, value in values.items()}
-        return await _settings(request, error, typed)
+        return await settings(request, error, typed)
     response = web.HTTPSeeOther("/settings?saved=1")
     if is_pending:
         response.force_close()  # the next request must reach the restarted services
@@ -67,11 +62,12 @@ async def change_settings(request: web.Request) -> web.StreamResponse:
     raise response
 
 
-async def _settings(
+async def settings(
     request: web.Request,
     error: InputError | None = None,
     typed: Mapping[str, str] = MappingProxyType({}),
 ) -> web.StreamResponse:
+    """Show the settings that can be changed."""
     view = SettingsView(
         origin=public_origin(request),
         key=auth.bookmarklet_key(request),

@@ -17,11 +17,6 @@ from archiver.web.rendering import render_with_sidebar
 from archiver.web.views import ListsView, RejectedForm, TagsView
 
 
-async def tags(request: web.Request) -> web.StreamResponse:
-    """Show the tags, with similar spellings next to each other."""
-    return await _page(request)
-
-
 async def change_tag(request: web.Request) -> web.StreamResponse:
     """Rename, merge or delete a tag."""
     form = await request.post()
@@ -30,12 +25,13 @@ async def change_tag(request: web.Request) -> web.StreamResponse:
     try:
         return await _apply_to_tags(request, names, new, str(form.get("do", "")))
     except InputError as error:
-        return await _page(request, RejectedForm(error.sentence, name, new), status=400)
+        return await tags(request, RejectedForm(error.sentence, name, new), status=400)
 
 
-async def _page(
+async def tags(
     request: web.Request, refused: RejectedForm | None = None, *, status: int = 200
 ) -> web.StreamResponse:
+    """Show the tags, with similar spellings next to each other."""
     found = await request.app[RUNTIME].editing.tags()
     view = TagsView(tuple(found), await notice_of(request), refused)
     return await render_with_sidebar(request, "pages/tags.html", view, status=status)
@@ -56,11 +52,6 @@ async def _apply_to_tags(
     raise web.HTTPSeeOther(f"/tags?edit={edited[0].id}" if edited else "/tags")
 
 
-async def lists(request: web.Request) -> web.StreamResponse:
-    """Show all lists."""
-    return await _page_lists(request)
-
-
 async def change_list(request: web.Request) -> web.StreamResponse:
     """Create, rename, move or delete a list; errors are shown above the form."""
     form = await request.post()
@@ -71,12 +62,13 @@ async def change_list(request: web.Request) -> web.StreamResponse:
         made = form.get("do") == "make"
         query = str(form.get("query", ""))
         refused = RejectedForm(error.sentence, "" if made else of, of if made else new, query)
-        return await _page_lists(request, refused, status=400)
+        return await lists(request, refused, status=400)
 
 
-async def _page_lists(
+async def lists(
     request: web.Request, refused: RejectedForm | None = None, *, status: int = 200
 ) -> web.StreamResponse:
+    """Show all lists."""
     found = await request.app[RUNTIME].lists.all()
     view = ListsView(found, await notice_of(request), refused)
     return await render_with_sidebar(request, "pages/lists.html", view, status=status)
