@@ -1,5 +1,6 @@
 """Pages of a list show every entry once, despite changes in between."""
 
+from base64 import urlsafe_b64encode
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -113,7 +114,7 @@ def test_a_cursor_is_parsed_as_it_was_written():
         assert read_cursor(write_cursor(place)) == place, first
 
 
-def test_a_cursor_out_of_range_is_rejected():
-    for row in (-1, 10**18):
+def test_a_damaged_cursor_is_rejected():
+    for text in ("0.-1", f"0.{10**18}", "9" * 30 + ".", "1." + "9" * 30, "1.1.1", "."):
         with pytest.raises(InputError, match="damaged"):
-            read_cursor(write_cursor(Place(0, row)))
+            read_cursor(urlsafe_b64encode(text.encode()).decode().rstrip("="))

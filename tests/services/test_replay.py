@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from archiver.errors import InputError, NotInArchive, StoreError, TooLarge
+from archiver.errors import StoreError, TooLarge
 from archiver.replay.addresses import Modifier, ReplayAddress
 from archiver.replay.conditional_requests import Conditions
 from archiver.replay.response import ReplayRequest
@@ -40,15 +40,6 @@ async def test_an_address_means_the_capture_nearest_to_its_moment(archive):
         "2099": third,
         "20240231": second,
     }
-
-
-async def test_an_uncaptured_url_is_not_in_the_archive(archive):
-    await archive.add(body=b"x")
-
-    with pytest.raises(NotInArchive):
-        await archive.replay.resolve(at(url="https://example.com/other"))
-    with pytest.raises(InputError):
-        await archive.replay.resolve(at("123"))
 
 
 async def test_a_memento_has_its_headers(archive):
@@ -125,17 +116,6 @@ async def test_queries_are_encoded_in_the_charset_that_the_page_was_read_in(arch
     assert b"/page.html?%D0%96" in replayed, "a document in srcdoc is UTF-8"
 
 
-async def test_a_redirect_leads_into_the_archive(archive):
-    capture = await archive.add(status=301, headers=(("Location", "/next#f"),))
-
-    status, headers, _ = await archive.get(capture, Modifier.FRAME)
-    _, identity, _ = await archive.get(capture, Modifier.IDENTITY)
-
-    assert status == 301
-    assert dict(headers)["Location"] == f"/web/{T2}if_/https://example.com/next#f"
-    assert dict(identity)["Location"] == f"/web/{T2}id_/https://example.com/next#f"
-
-
 async def test_a_redirect_loop_is_skipped(archive):
     other = "https://example.com/other"
     page = await archive.add(body=b"page", at=T1, headers=HTML)
@@ -160,14 +140,6 @@ async def test_the_first_bytes_flow_before_the_last_are_made(archive):
 
     assert sum(pieces) > len(page)
     assert max(pieces) < sum(pieces) // 4
-
-
-async def test_a_missing_segment_is_an_error(archive):
-    capture = await archive.add(body=b"x", headers=HTML)
-    (archive.store.directory / capture.location.segment).unlink()
-
-    with pytest.raises(StoreError):
-        await archive.replay.open(capture, ReplayRequest(VIEWER))
 
 
 async def test_a_record_with_another_id_is_an_error(archive):

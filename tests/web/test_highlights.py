@@ -5,12 +5,8 @@ from html import unescape
 
 import pytest
 
-from archiver.app import open_app
-from archiver.config import Settings
 from archiver.http.urls import hash_url
-from archiver.services.reindex import reindex
 from archiver.web.app_keys import RUNTIME
-from tests.conftest import SENTENCE
 
 WORDS = "however clever, are lost in time"
 
@@ -67,24 +63,3 @@ async def test_the_api_adds_lists_changes_and_removes_highlights(client, foxes):
     removed = await client.delete(f"{path}/{lost['id']}")
     assert [each["quote"] for each in (await removed.json())["entry"]["highlights"]] == [WORDS]
     assert (await client.delete(f"{path}/{lost['id']}")).status == 404
-
-
-async def test_highlights_survive_recapture_and_reindexing(tmp_path, live):
-    url, key = live.article("foxes"), hash_url(live.url("/foxes"))
-    settings = Settings(data=tmp_path / "other", allow_networks="127.0.0.0/8", host_delay=0)
-    async with open_app(settings) as runtime:
-        await runtime.entries.save([url], source="web")
-        await runtime.crawling.work()
-        for words in (WORDS, "to its end, and that all the others"):
-            await runtime.highlights.add(key, words, note="n")
-        content = "<p>An opening. </p>" + SENTENCE.replace("to its end", "towards the end") * 3
-        live.put("/foxes", f"<title>foxes</title><article>{content.format(name='foxes')}</article>")
-        await runtime.entries.save([url], source="web")
-        await runtime.crawling.work()
-        before = (await runtime.reader.open(key)).highlights
-        assert [each.is_placed for each in before] == [True, True]
-
-    await reindex(settings)
-
-    async with open_app(settings) as runtime:
-        assert (await runtime.reader.open(key)).highlights == before

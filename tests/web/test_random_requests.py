@@ -43,7 +43,6 @@ MANY = settings(
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-FEWER = settings(MANY, max_examples=25)
 PATIENCE = 30
 """Seconds after which a missing response counts as a hang; the service has shorter limits here."""
 LIMITS = ServerLimits(head_seconds=10, body_seconds=10, upload_seconds=10)
@@ -198,23 +197,6 @@ async def exchange(client: TestClient, data: st.DataObject, *more: tuple[str, st
 @given(data=st.data())
 async def test_any_raw_request_gets_a_response(client, data):
     assert await exchange(client, data)
-
-
-POSTS = ["/add", "/import", "/login", "/logout", "/api/v1/entries", "/api/v1/imports"]
-
-
-@FEWER
-@given(data=st.data(), target=st.sampled_from(POSTS), query=QUERIES)
-async def test_any_posted_body_gets_a_response(client, data, target, query):
-    body = data.draw(bodies(target))
-    raw = request("POST", f"{target}?{query}", [], body)
-
-    heard = await send(client, raw, half_close=body.extra_length > 0)
-
-    assert heard or body.extra_length > 0, raw  # half a request is not a request
-    for each in heard:
-        check(each, "POST", target)
-    await check_health(client)
 
 
 async def test_no_request_can_smuggle_another(client, caplog):
