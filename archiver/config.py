@@ -38,12 +38,32 @@ TIMEGATES = {
 }
 """TimeGates of public archives (RFC 7089), by common name."""
 _BUCKET = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:/[A-Za-z0-9_-][A-Za-z0-9._-]*)*/?")
+_SIZE_UNITS = {
+    "": 1,
+    "kB": 1000,
+    "KiB": 1 << 10,
+    "MB": 1000**2,
+    "MiB": 1 << 20,
+    "GB": 1000**3,
+    "GiB": 1 << 30,
+    "TB": 1000**4,
+    "TiB": 1 << 40,
+}
+_SIZE = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,3})?) ?([kmgt]i?b)?", re.IGNORECASE)
 _TRUE_WORDS = frozenset({"1", "true", "yes", "on", "y", "t"})
 _FALSE_WORDS = frozenset({"0", "false", "no", "off", "n", "f"})
 
 
 def _identity(value: Any) -> Any:
     return value
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return f"{value:g}"
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +74,14 @@ class Kind:
         metavar: placeholder in help; empty for a switch.
         read: parses text, or validates a value.
         dump: converts a value to JSON that ``read`` accepts.
+        show: converts a value to the text that people see, which ``read`` accepts.
         values: the valid values of a choice.
     """
 
     metavar: str
     read: Callable[[Any], Any]
     dump: Callable[[Any], Any] = _identity
+    show: Callable[[Any], str] = _text
     values: tuple[str, ...] = ()
 
     @property
@@ -150,6 +172,27 @@ def decimal(
         return number
 
     return Kind("NUMBER", read)
+
+
+def size(*, least: int, most: int | None = None) -> Kind:
+    """Return a kind for a number of bytes, such as ``104857600``, ``100 MiB`` or ``1.5 GB``."""
+    factors = {unit.lower(): factor for unit, factor in _SIZE_UNITS.items()}
+
+    def read(value: int | str) -> int:
+        match = _SIZE.fullmatch(str(value).strip())
+        if not match:
+            raise ValueError(Message("must be a size, such as 100 MB"))
+        number = round(float(match[1]) * factors[(match[2] or "").lower()])
+        _check(number, least=least, most=most)
+        return number
+
+    return Kind("SIZE", read, show=show_size)
+
+
+def show_size(value: int) -> str:
+    """Return an exact size in the largest unit that divides it, such as ``100 MiB``."""
+    unit = max((f for f in _SIZE_UNITS.items() if value % f[1] == 0), key=lambda each: each[1])[0]
+    return f"{value // _SIZE_UNITS[unit]} {unit}".rstrip() if value else "0"
 
 
 def words() -> Kind:
@@ -383,9 +426,7 @@ class Settings:
         choice(*TAGS),
         f"Language of the web pages if neither user nor browser chooses one: {', '.join(TAGS)}.",
     )
-    max_upload_bytes: int = _setting(
-        1 << 30, integer(least=1), "Largest file that can be uploaded, in bytes."
-    )
+    max_upload_bytes: int = _setting(1 << 30, size(least=1), "Largest file that can be uploaded.")
 
     allow_networks: tuple[Network, ...] = _setting(
         (), networks(), "Non-public networks that may be captured, such as 192.168.1.0/24."
@@ -415,11 +456,9 @@ class Settings:
     page_timeout: float = _setting(
         900, decimal(above=0), "Maximum seconds for a page with its requisites."
     )
-    max_body_bytes: int = _setting(
-        100 << 20, integer(least=1), "Largest response stored, in bytes."
-    )
+    max_body_bytes: int = _setting(100 << 20, size(least=1), "Largest response stored.")
     max_decoded_bytes: int = _setting(
-        200 << 20, integer(least=1), "Maximum size of a decompressed response, in bytes."
+        200 << 20, size(least=1), "Maximum size of a decompressed response."
     )
     max_redirects: int = _setting(
         20, integer(least=0, most=100), "Maximum number of redirects followed for one URL."
@@ -454,8 +493,8 @@ class Settings:
     browser_pages: int = _setting(2, integer(least=1, most=64), "Pages rendered at the same time.")
     browser_memory_bytes: int = _setting(
         1536 << 20,
-        integer(least=1 << 28),
-        "Memory limit of the browser, in bytes.",
+        size(least=1 << 28),
+        "Memory limit of the browser.",
     )
     browser_sandbox: bool = _setting(
         True,
@@ -477,12 +516,12 @@ class Settings:
     )
 
     segment_bytes: int = _setting(
-        512 << 20, integer(least=1), "Size at which a WARC segment is closed, in bytes."
+        512 << 20, size(least=1), "Size at which a WARC segment is closed."
     )
     seal_bytes: int = _setting(
         64 << 20,
-        integer(least=1, most=1 << 30),
-        "With a store: size at which a segment is closed and uploaded, in bytes.",
+        size(least=1, most=1 << 30),
+        "With a store: size at which a segment is closed and uploaded.",
     )
     seal_seconds: float = _setting(
         60,
@@ -491,13 +530,13 @@ class Settings:
     )
     backlog_bytes: int = _setting(
         4 << 30,
-        integer(least=1),
-        "With a store: fetching pauses while more data than this waits to be uploaded, in bytes.",
+        size(least=1),
+        "With a store: fetching pauses while more data than this waits to be uploaded.",
     )
     uploaded_bytes: int = _setting(
         1 << 30,
-        integer(least=0),
-        "With a store: size of the local cache of uploaded segments, in bytes.",
+        size(least=0),
+        "With a store: size of the local cache of uploaded segments.",
     )
     feed_interval: float = _setting(
         3600, decimal(least=60), "Seconds between two checks of a followed feed by `serve`."
@@ -537,7 +576,7 @@ class Settings:
         30, decimal(above=0), "Timeout for extracting one article, in seconds."
     )
     extract_memory_bytes: int = _setting(
-        1 << 30, integer(least=1 << 28), "Memory limit of an extraction process, in bytes."
+        1 << 30, size(least=1 << 28), "Memory limit of an extraction process."
     )
 
     log_level: Literal["debug", "info", "warning", "error"] = _setting(

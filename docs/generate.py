@@ -69,12 +69,13 @@ def settings() -> str:
 
 
 def _default(name: str) -> str:
-    default = SETTINGS[name].default
+    default, kind = SETTINGS[name].default, SETTINGS[name].kind
     if isinstance(default, bool):
         return "yes" if default else "no"
     if default in (None, (), ""):
         return "none"
-    return ", ".join(f"`{each}`" for each in (default if isinstance(default, tuple) else [default]))
+    values = default if isinstance(default, tuple) else [kind.show(default)]
+    return ", ".join(f"`{each}`" for each in values)
 
 
 def commands() -> str:

@@ -278,7 +278,7 @@ async def _receive(process: asyncio.subprocess.Process, name: str) -> bytes:
     except asyncio.IncompleteReadError as error:
         raise UnreadableFile(
             "Reading {name} failed, possibly because it needs too much memory. Split it into "
-            "several files, or allow more: archiver config extract_memory_bytes BYTES",
+            "several files, or allow more: archiver config extract_memory_bytes 2GB",
             name=name,
         ) from error
     return message

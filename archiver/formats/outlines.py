@@ -8,6 +8,7 @@ from typing import BinaryIO
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from xml.sax.saxutils import escape, quoteattr
 
+from archiver.config import show_size
 from archiver.errors import InvalidUrl, UnreadableFile
 from archiver.formats.importer import Importer, bookmarks_of
 from archiver.formats.list_writer import Heading, ListForm, Order
@@ -131,7 +132,7 @@ def read_subscriptions(content: bytes, name: str) -> list[Subscription]:
 def _bounded(stream: BinaryIO, name: str, most: int) -> BinaryIO:
     content = stream.read(most + 1)
     if len(content) > most:
-        raise UnreadableFile("{name} is larger than {most} bytes.", name=name, most=most)
+        raise UnreadableFile("{name} is larger than {most}.", name=name, most=show_size(most))
     return BytesIO(content)
 
 

@@ -23,8 +23,8 @@ _COSTS: Final = {
     RequisiteKind.PART: (
         0.35,
         forms(
-            "{missing} of {count} further page of the article missing.",
-            "{missing} of {count} further pages of the article missing.",
+            "{missing} of {count} continuation page of the article missing.",
+            "{missing} of {count} continuation pages of the article missing.",
         ),
     ),
     RequisiteKind.IMAGE: (

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from archiver.config import show_size
 from archiver.db.engine import Database
 from archiver.errors import InputError
 from archiver.http.cookies import (
@@ -84,9 +85,9 @@ class CookieSettings:
         """
         if len(content) > MAX_BYTES:
             raise InputError(
-                "The file is larger than {most} bytes, so it cannot be a cookies.txt. Choose "
+                "The file is larger than {most}, so it cannot be a cookies.txt. Choose "
                 "another file.",
-                most=MAX_BYTES,
+                most=show_size(MAX_BYTES),
             )
         found, refused = read_cookies(content.decode("utf-8", "replace"))
         if not found:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from io import BytesIO
 from pathlib import Path
 
+from archiver.config import show_size
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.feed_requests import FeedResponse, request_feed
 from archiver.db import entries, feeds, new_entries
@@ -381,7 +382,7 @@ class Subscriptions:
             InputError: the file is too large, not OPML, or contains no feed.
         """
         if len(content) > MAX_BYTES:
-            raise InputError("{name} is larger than {most} bytes.", name=name, most=MAX_BYTES)
+            raise InputError("{name} is larger than {most}.", name=name, most=show_size(MAX_BYTES))
         found = await asyncio.to_thread(read_subscriptions, content, name)
         if not found:
             raise InputError("{name} contains no feeds.", name=name)
@@ -489,8 +490,8 @@ def _written(subscriptions: Sequence[Subscription], *, is_more: bool) -> bytes:
     written = write_subscriptions(subscriptions)
     if is_more and len(written) > MAX_BYTES:
         raise InputError(
-            "The list of feeds would be larger than {most} bytes. Unfollow some feeds first.",
-            most=MAX_BYTES,
+            "The list of feeds would be larger than {most}. Unfollow some feeds first.",
+            most=show_size(MAX_BYTES),
         )
     return written
 

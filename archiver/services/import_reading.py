@@ -116,12 +116,12 @@ def _into(given: str) -> str:
 
 def _columns(roles: Sequence[str]) -> dict[str, ColumnRole] | None:
     if len(roles) > MAX_COLUMNS:
-        raise InputError("You can set at most {most} columns.", most=MAX_COLUMNS)
+        raise InputError("You can name at most {most} columns.", most=MAX_COLUMNS)
     found = {}
     for each in roles:
         role, equals, name = each.partition("=")
         if not equals:
-            raise InputError("Set the role of a column in the form url={each}.", each=each[:100])
+            raise InputError("Name a column in the form url={each}.", each=each[:100])
         found[name] = _choice_of(ColumnRole, role, ColumnRole.KEEP, "A column says")
     return found or None
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from io import BufferedReader
 
+from archiver.config import show_size
 from archiver.errors import InputError, UnreadableFile
 from archiver.formats.detection import PAGES
 from archiver.formats.import_process import open_links
@@ -142,7 +143,7 @@ def _content(file: BufferedReader) -> bytes:
     file.seek(0)
     content = file.read(MAX_PAGE + 1)
     if len(content) > MAX_PAGE:
-        raise UnreadableFile("The page is larger than {most} bytes.", most=MAX_PAGE)
+        raise UnreadableFile("The page is larger than {most}.", most=show_size(MAX_PAGE))
     return content
 
 

@@ -239,11 +239,11 @@ def _preference(settings: Settings, running: Settings, name: str) -> Preference:
     setting = SETTINGS[name]
     return Preference(
         name,
-        _text(_dumped(name, getattr(settings, name))),
-        _text(_dumped(name, getattr(running, name))),
+        _text(name, getattr(settings, name)),
+        _text(name, getattr(running, name)),
         settings.source(name),
         name in settings.fixed,
-        _text(_dumped(name, setting.default)),
+        _text(name, setting.default),
         setting.kind.values,
         not setting.kind.metavar,
         setting.kind.metavar in ("INTEGER", "NUMBER"),
@@ -269,11 +269,6 @@ def _dumped(name: str, value: Any) -> Any:
     return kind.dump(kind.read(value)) if value is not None else None
 
 
-def _text(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, float):
-        return f"{value:g}"
-    return ", ".join(map(str, value)) if isinstance(value, list) else f"{value}"
+def _text(name: str, value: Any) -> str:
+    kind = SETTINGS[name].kind
+    return kind.show(kind.read(value)) if value is not None else ""

@@ -386,7 +386,7 @@ def _problem_of_error(error: Exception, request: web.Request) -> Problem:
 def _message_of(error: Exception) -> Message:
     if isinstance(error, errors.InvalidQuery):
         return Message(
-            "{problem} (At character {place} of the search.)",
+            "{problem} The error is at character {place} of the search.",
             problem=error.sentence,
             place=error.at + 1,
         )

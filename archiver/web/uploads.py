@@ -17,6 +17,7 @@ from aiohttp import BodyPartReader, MultipartReader, hdrs, web
 from aiohttp.http_exceptions import BadHttpMessage
 from multidict import CIMultiDict, CIMultiDictProxy
 
+from archiver.config import show_size
 from archiver.errors import TooLarge, UnreadableFile
 from archiver.model.imports import Choices, ImportStatus, ImportSurvey
 from archiver.model.message import marked
@@ -264,9 +265,9 @@ def _is_too_long(request: web.Request) -> bool:
 def _too_large(request: web.Request) -> TooLarge:
     limit = request.app[RUNTIME].settings.max_upload_bytes
     return TooLarge(
-        "The file is larger than {limit} bytes. Split it, or "
+        "The file is larger than {limit}. Split it, or "
         "import it in a terminal: archiver import FILE",
-        limit=limit,
+        limit=show_size(limit),
     )
 
 

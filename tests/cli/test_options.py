@@ -64,6 +64,23 @@ def test_a_list_setting_accepts_repeated_flags_or_commas() -> None:
         assert build_settings({"allow_networks": given}).allow_networks == expected
 
 
+def test_a_size_is_a_number_of_bytes_or_has_a_decimal_or_binary_unit() -> None:
+    kind = SETTINGS["max_body_bytes"].kind
+    for text, size, shown in (
+        ("1", 1, "1"),
+        (1000, 1000, "1 kB"),
+        ("100 MB", 100_000_000, "100 MB"),
+        ("100mib", 100 << 20, "100 MiB"),
+        ("1.5 GB", 1_500_000_000, "1500 MB"),
+        ("2TiB", 2 << 40, "2 TiB"),
+    ):
+        assert (kind.read(text), kind.show(size)) == (size, shown)
+        assert kind.read(shown) == size
+    for text in ("", "0", "-1", "MB", "1 XB", "1e9", "1 2 MB", "9" * 400, "0.1", "\u0661 MB"):
+        with pytest.raises(ValueError, match="must be"):
+            kind.read(text)
+
+
 def test_every_setting_is_a_flag_with_a_description() -> None:
     help_text = " ".join(output("--help-settings").split())
     for name in EVERYTHING:
