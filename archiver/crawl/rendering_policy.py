@@ -248,7 +248,7 @@ class Renderer:
         is_always = requested or mode == "always"
         needs_browser = found is not None and found.needs_browser
         if failure is None:
-            return needs_browser or (is_always and found is not None)
+            return found is not None and (needs_browser or found.may_need_browser or is_always)
         if failure.kind is not FailureKind.HTTP_STATUS:
             return failure.kind is FailureKind.WALLED
         if failure.retry_after is not None or failure.status == HTTPStatus.UNAUTHORIZED:

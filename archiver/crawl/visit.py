@@ -101,10 +101,8 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
     hint = _hint_from_inspection(found, failure, learned)
     if isinstance(rendered, Rendered):
         visited = await _visit_rendered(context, requisites, first, rendered, failure)
-        gains = seen.article is None or len(visited.article.text) > len(seen.article.text)
-        return _store_hint(
-            context, replace(visited, render_hint=hint if gains else RenderHint.NONE)
-        )
+        hint = _hint_from_rendering(seen, visited) if seen.article else hint
+        return _store_hint(context, replace(visited, render_hint=hint))
     if failure or found is None:
         raise FetchError(failure or _NOTHING)
     if page.is_truncated:
@@ -155,6 +153,14 @@ def _hint_from_inspection(
     if found and found.needs_browser:
         return RenderHint.EMPTY
     return RenderHint.NONE if learned is RenderHint.NONE else RenderHint.WHOLE
+
+
+def _hint_from_rendering(seen: Inspection, rendered: Visit) -> RenderHint:
+    """Return the render hint of a page whose article was extracted before it was rendered."""
+    before = len(seen.article.text) if seen.article else 0
+    gains = len(rendered.article.text) > before
+    is_unsure = seen.found is not None and seen.found.may_need_browser
+    return RenderHint.EMPTY if gains and is_unsure else RenderHint.NONE
 
 
 def _store_hint(context: CrawlContext, visited: Visit) -> Visit:

@@ -107,6 +107,7 @@ class Discovery:
         charset: encoding of the page.
         metadata: metadata of the page.
         needs_browser: whether the page is empty without JavaScript.
+        may_need_browser: whether JavaScript may insert a part of the page.
         wall: vendor of the bot or consent wall that is shown instead of the page; else empty.
         parked: company that offers the domain for sale, if the domain is parked; else empty.
         feed: absolute URL of the first feed; empty if the page names none.
@@ -120,6 +121,7 @@ class Discovery:
     charset: Charset = field(default_factory=Charset)
     metadata: PageMetadata = field(default_factory=PageMetadata)
     needs_browser: bool = False
+    may_need_browser: bool = False
     wall: str = ""
     parked: str = ""
     feed: str = ""

@@ -69,13 +69,27 @@ def needs_browser(tree: LexborHTMLParser, source_length: int, read: int) -> bool
     if main.is_missing:
         return True
     if read >= LEAST_CHARACTERS:
-        return not main.is_enough and _has_empty_root(tree)
+        return not main.is_enough and (_has_empty_root(tree) or _asks_for_scripts(tree))
     return (
         _has_empty_root(tree)
         or _asks_for_scripts(tree)
         or (source_length > _LONG_SOURCE and read * _LEAST_MARKUP < source_length)
         or (read < _NEARLY_EMPTY and tree.css_first(_VISIBLE_ELEMENTS) is None)
     )
+
+
+def may_need_browser(tree: LexborHTMLParser) -> bool:
+    """Return whether scripts may insert content into a page, so that rendering it is worthwhile.
+
+    That is the case if the page has little text apart from links, navigation and the like, if it
+    has an empty element and not much more text, or if the root of an application is empty.
+    """
+    if tree.body is None or not _has_scripts(tree):
+        return False
+    if _is_any_empty(filter(_is_named_root, tree.css("body [id]"))):
+        return True
+    main = _MainContent(tree.body, MAX_COUNTED)
+    return main.length < (MAX_COUNTED if main.has_gap else LEAST_CHARACTERS)
 
 
 _FURNITURE = frozenset({"nav", "footer", "header", "aside", "dialog"})
@@ -95,30 +109,44 @@ _WAITING_NAMES = re.compile(
     r"(?:^|[\s_-])(?:skeletons?|spinners?|loading|loader|placeholder|shimmer|preloader)(?:$|[\s_-])",
     re.IGNORECASE,
 )
-_WAITING_WORDS = re.compile(
-    r"(?:loading|pleasewait|onemoment|justamoment|initiali[sz]ing|wirdgeladen|ladevorgang|laden"
-    r"|bittewarten|chargement|veuillezpatienter|cargando|espere|caricamento|carregando|aguarde"
-    r"|загрузка|подождите|読み込み中|加载中|正在加载|載入中|로딩)[\w]{0,40}[.…·]{0,5}",
+_ASKS_TO_WAIT = re.compile(
+    r"\A(?=.{1,60}\Z)(?:loading|fetching|pleasewait|onemoment|justamoment|initiali[sz]ing|laden"
+    r"|\w{0,20}w[ie]rd(?:en)?geladen|ladevorgang|bittewarten|bezigmetladen|chargement"
+    r"|veuillezpatienter|cargando|espere|caricamento|carregando|aguarde|ładowanie|proszęczekać"
+    r"|\w{0,20}загрузка|подождите|読み込|ロード中|加载中|正在加载|載入中|로딩|불러오는중)"
+    r"[\w,\uff0c\u3001]{0,40}[.…·!]{0,5}\Z"
+    r"|\A\{\{.+\}\}\Z"
+    r"|(?:enable|activat|turnon|allow|requires?|needs?|without|aktivier|einschalten|benötigt"
+    r"|activ|habilit|включите)\w{0,30}java-?script"
+    r"|java-?script\w{0,30}(?:require|disabled|enable|aktivier|einschalten|activ|habilit|включ"
+    r"|有効|启用|啟用|사용)",
     re.IGNORECASE,
 )
+"""Texts, without spaces, that ask to wait or to enable JavaScript, and fields of templates."""
+_MOST_REQUEST = 300
+"""Maximum characters of such a text."""
 _WAITING_ROLES = frozenset({"progressbar"})
 _MAIN = frozenset({"main", "article"})
 _MEDIA = frozenset("img picture svg canvas video audio iframe object embed form".split())
-_MOST_WAITING = 60
-"""Maximum characters of a text that asks to wait, such as ``Loading…``."""
 
 
 class _MainContent:
     """Content of a page apart from its header, navigation, footer, sidebars and notices.
 
+    Args:
+        body: the body of the page.
+        most: number of characters at which reading stops.
+
     Attributes:
-        length: number of characters of text outside of links, without spaces. Reading stops when
-            ``length`` reaches ``LEAST_CHARACTERS``.
+        length: number of characters of text outside of links, without spaces.
         linked: number of characters of link texts, without spaces.
+        has_gap: whether the content has an empty element that may be filled by scripts.
     """
 
-    def __init__(self, body: LexborNode) -> None:
+    def __init__(self, body: LexborNode, most: int = LEAST_CHARACTERS) -> None:
         self.length = self.linked = 0
+        self.has_gap = False
+        self._most = most
         self._waits = self._has_hole = self._has_empty_main = False
         self._media = self._before_main = 0
         self._read(body)
@@ -146,7 +174,7 @@ class _MainContent:
         node: LexborNode | None = body.child
         main: LexborNode | None = None  # the main element that the node is in
         link: LexborNode | None = None
-        while node is not None and self.length < LEAST_CHARACTERS:
+        while node is not None and self.length < self._most:
             if node.is_text_node:
                 self._take("".join((node.text_content or "").split()), is_linked=link is not None)
             elif (
@@ -175,8 +203,10 @@ class _MainContent:
             node = node.next
 
     def _take(self, text: str, *, is_linked: bool) -> None:
-        if len(text) <= _MOST_WAITING and _WAITING_WORDS.fullmatch(text):
+        if len(text) <= _MOST_REQUEST and _ASKS_TO_WAIT.search(text):
             self._waits = True
+        elif not any(map(str.isalnum, text)):
+            return  # dots or blocks in place of text
         elif is_linked:
             self.linked += len(text)
         else:
@@ -208,6 +238,7 @@ class _MainContent:
             self._waits = True
         if node.child is not None:
             return
+        self.has_gap |= tag in _GAPS or _is_custom_element(node)
         if _is_main(node):
             self._has_empty_main = True
         elif _is_custom_element(node) or (tag in _CONTAINERS and attributes.get("id")):
@@ -215,6 +246,7 @@ class _MainContent:
 
 
 _CONTAINERS = frozenset({"div", "section", "main", "article"})
+_GAPS = _CONTAINERS | frozenset("p span ul ol dl tbody".split())
 _MOST_NAMES = 400
 """Maximum characters of the class and id of an element that are searched."""
 
@@ -276,13 +308,14 @@ def _has_scripts(tree: LexborHTMLParser) -> bool:
 
 def _has_empty_root(tree: LexborHTMLParser) -> bool:
     """Return whether an application's root element is present and empty."""
-    named = (node for node in tree.css("body [id]") if _is_named_root(node))
-    made_up = (node for node in tree.css("body > *, body > div > *") if _is_custom_element(node))
-    return any(
-        len(_start_of(node, _PLACEHOLDER)) < _PLACEHOLDER
-        for each in (named, made_up)
-        for node in each
+    return _is_any_empty(filter(_is_named_root, tree.css("body [id]"))) or _is_any_empty(
+        filter(_is_custom_element, tree.css("body > *, body > div > *"))
     )
+
+
+def _is_any_empty(nodes: Iterable[LexborNode]) -> bool:
+    """Return whether an element has no more text than a placeholder."""
+    return any(len(_start_of(node, _PLACEHOLDER)) < _PLACEHOLDER for node in nodes)
 
 
 def _is_named_root(node: LexborNode) -> bool:

@@ -25,6 +25,7 @@ from archiver.pages.icon_candidates import find_covers, find_icons
 from archiver.pages.metadata import read_head_metadata, read_metadata
 from archiver.pages.page_problems import (
     is_error,
+    may_need_browser,
     needs_browser,
     parked_by,
     readable_start,
@@ -122,6 +123,7 @@ def discover_parsed(
         (*parts, *needs)[:limit],
         metadata=metadata,
         needs_browser=needs_browser(tree, len(html), len(text)),
+        may_need_browser=may_need_browser(tree),
         wall=wall_in_page(tree, html, text),
         parked=parked_by(tree, html, text),
         feed=_find_feed(tree, base_url),

@@ -139,7 +139,8 @@ def _discovery_head(found: Discovery) -> dict[str, Any]:
         "requisites": [[each.url, each.kind, each.area] for each in found.requisites],
         "charset": [found.charset.used, found.charset.declared],
         "metadata": asdict(found.metadata),
-        "signals": [found.needs_browser, found.wall, found.parked, found.feed],
+        "needs": [found.needs_browser, found.may_need_browser],
+        "signals": [found.wall, found.parked, found.feed],
         "appearance": [seen.readable, seen.source, seen.is_error],
         "preview_images": [found.icons, found.covers],
         "refresh": astuple(found.refresh) if found.refresh else None,
@@ -160,13 +161,15 @@ def read_discovery(head: dict[str, Any]) -> Discovery:
     requisites = tuple(
         Requisite(url, RequisiteKind(kind), area) for url, kind, area in head["requisites"]
     )
-    needs_browser, wall, parked, feed = head["signals"]
+    needs_browser, may_need_browser = head["needs"]
+    wall, parked, feed = head["signals"]
     icons, covers = head["preview_images"]
     return Discovery(
         requisites=requisites,
         charset=Charset(*head["charset"]),
         metadata=PageMetadata(**head["metadata"]),
         needs_browser=needs_browser,
+        may_need_browser=may_need_browser,
         wall=wall,
         parked=parked,
         feed=feed,

@@ -156,7 +156,7 @@ async def test_a_wall_that_also_blocks_the_browser_is_not_archived(rendering, li
 
 
 SEEMS_WHOLE = (
-    f"<title>Whole</title><body><p>{'There is enough to read. ' * 20}</p>"
+    f"<title>Whole</title><body><p>{'There is enough to read. ' * 40}</p>"
     "<p id=more></p><script>more.textContent = 'brought by a script'</script>"
 )
 

@@ -20,6 +20,7 @@ from tests.crawler import Crawl, renderer_of
 LOOKS = {
     "whole": (Discovery(), None),
     "empty": (Discovery(needs_browser=True), None),
+    "perhaps empty": (Discovery(may_need_browser=True), None),
     "walled": (None, Failure(FailureKind.WALLED, "A wall.")),
     "gone": (None, Failure(FailureKind.HTTP_STATUS, "Gone.", 410)),
     "refused": (None, Failure(FailureKind.HTTP_STATUS, "Refused.", 403)),
@@ -30,8 +31,8 @@ LOOKS = {
     "broken": (Discovery(), Failure(FailureKind.HTTP_STATUS, "Broken.", 500)),
     "no host": (None, Failure(FailureKind.DNS, "No such host.")),
 }
-AUTO = ["empty", "walled", "refused", "busy", "application"]
-ALWAYS = ["whole", "empty", "walled", "refused", "busy", "application", "broken"]
+AUTO = ["empty", "perhaps empty", "walled", "refused", "busy", "application"]
+ALWAYS = ["whole", *AUTO, "broken"]
 
 
 @pytest.mark.parametrize(

@@ -36,12 +36,46 @@ SHELLS = {
             "a headline": "<main><h1>Kite 3000</h1><div id=m></div></main>",
             "a notice": f"<div id=m></div><div class=cookie-banner>{'We use cookies. ' * 30}</div>",
             "a root": "<div id=root><p>Starting</p></div>",
+            "fields of a template": "<div><h1>{{ title }}</h1><p>{{ text }}</p></div>",
+            "a fallback": "<div></div><noscript>Bitte JavaScript aktivieren.</noscript>",
+            "a request": "<main><h1>Kite</h1><p>This site requires JavaScript.</p></main>",
+            "blocks for text": "<main><p>████ ███</p><p>...</p></main>",
+            **{
+                words: f"<main><p>{words}</p></main>"
+                for words in (
+                    "Fetching content",
+                    "Inhalt wird geladen …",
+                    "Идёт загрузка…",
+                    "ロード中...",
+                    "加载中、请稍候",
+                    "불러오는 중...",
+                    "Ładowanie…",
+                    "Bezig met laden…",
+                )
+            },
         }.items()
     },
     "links as its frame": f"<body><div class=top>{LINKS}</div><main>Loading...</main>{SCRIPT}",
     "leads on when it has loaded": "<body onload=\"location = '/next'\">",
     "leads on by a script": "<body><script>location.href = '/next'</script>",
 }
+UNSURE = [
+    f"{NAV}{middle}{FOOT}{SCRIPT}"
+    for middle in (
+        "<div ng-view></div>",
+        "<div x-data='{}'><template x-for='i in a'><p x-text=i></p></template></div>",
+        "<main><h1>Kites</h1><div hx-get=/text hx-trigger=load></div></main>",
+        "<p><span id=text></span></p>",
+        "<main><img src=spinner.gif></main>",
+        "<main><h1>Kite</h1><img src=kite.jpg width=800 height=400><div id=text></div></main>",
+        "<main><h1>Names</h1><table><tbody></tbody></table></main>",
+        "<main><h1>Results</h1><ul></ul></main>",
+        f"<main><h1>Kite</h1><div id=text></div><section>{LINKS}</section></main>",
+        f"<div class=row><div id=text></div><div>{'About the author. ' * 20}</div></div>",
+        f"<div id=root></div><div>{'About this site. ' * 99}</div>",
+    )
+]
+"""Pages that may be complete, or not, without their scripts."""
 WHOLE = {
     "short, and no script": "<body><p>It works!</p>",
     "short, and counted": f"<body><h1>It works!</h1><p>This is the default page.</p>{SCRIPT}",
@@ -113,6 +147,16 @@ def test_an_empty_shell_needs_a_browser(name):
 @pytest.mark.parametrize("name", WHOLE)
 def test_one_sign_is_not_enough(name):
     assert not look(WHOLE[name]).needs_browser
+
+
+def test_a_page_with_a_gap_or_little_text_may_need_a_browser():
+    long = f"{NAV}<main><p>{'word ' * 99}</p></main>{FOOT}{SCRIPT}"
+
+    for page in UNSURE:
+        assert look(page).may_need_browser, page
+        assert not look(page).needs_browser, page
+    assert not look(long).may_need_browser
+    assert not look(UNSURE[0].replace(SCRIPT, "")).may_need_browser
 
 
 @pytest.mark.parametrize("name", WALLS)
