@@ -32,11 +32,11 @@ from archiver.db import (
 )
 from archiver.db.dialects import is_postgresql
 from archiver.db.engine import AsyncConnection, Database
-from archiver.db.entries import EntryState, Revised, entry_states
+from archiver.db.entries import Revised
 from archiver.db.full_text import IndexRow
 from archiver.db.queue import LAST, OpenJobs
 from archiver.db.snapshots import SnapshotRow
-from archiver.db.visit_results import InsertContext, NewSnapshot
+from archiver.db.visit_results import NewSnapshot
 from archiver.errors import StoreError
 from archiver.helpers import RecentItems
 from archiver.http.timestamps import to_datetime
@@ -221,7 +221,7 @@ class BatchRows:
             if ends:  # first, because other rows refer to segments
                 await segment_rows.set_indexed(conn, ends, machine=self._db.machine)
             inserted = await _insert_responses(conn, plan, places)
-            state = await _read_state(conn, results, indexed, [*ends])
+            state = await _read_state(conn, results, indexed)
             insertable = _still_wanted(results, state)
             rows = await _capture_rows(conn, insertable, inserted)
             _report_lost_captures(batch, insertable, rows)
@@ -231,7 +231,7 @@ class BatchRows:
                 for each in done
                 if each.visit
             ]
-            await visit_results.add_snapshots(conn, new, state.entries, state.insert_context)
+            await visit_results.add_snapshots(conn, new)
             # A batch may have both a snapshot and a failure of one entry.
             failed = [
                 failed_attempt(
@@ -250,7 +250,7 @@ class BatchRows:
             recorded = _recorded_revisions(done, edited, indexed.entries)
             await edit_history.mark_recorded(conn, recorded)
             await tombstones.remove_pending(conn, pending)
-            await delete_unwanted_visits(conn, self._store, _unwanted_visits(results, state))
+            await delete_unwanted_visits(conn, _unwanted_visits(results, state))
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,17 +258,15 @@ class _State:
     """State of the index when the visits of a batch are inserted, read in the same transaction.
 
     Attributes:
-        entries: states of the batch's entries by entry id; deleted entries are missing.
+        entries: ids of the batch's entries; deleted entries are missing.
         lost_jobs: with PostgreSQL, ids of jobs whose lease this worker has lost.
         deleted: (hash_url, timestamp, capture record id) of deleted snapshots.
-        insert_context: data for inserting snapshots; None if the batch has no snapshots.
         jobs: jobs that this transaction may end or postpone.
     """
 
-    entries: Mapping[int, EntryState]
+    entries: Collection[int]
     lost_jobs: frozenset[int]
     deleted: Collection[tuple[HashUrl, Timestamp, RecordId]]
-    insert_context: InsertContext | None
     jobs: OpenJobs
 
 
@@ -276,19 +274,16 @@ async def _read_state(
     conn: AsyncConnection,
     results: Sequence[VisitResult],
     indexed: IndexedData,
-    segments: Sequence[str],
 ) -> _State:
-    keys = {(each.entry.id, int(each.visit.timestamp)) for each in results if each.visit}
     leases = [each.lease for each in results if each.lease]
     jobs = await queue.open_jobs(conn, leases, datetime.now(UTC))
     lost = {each.job_id for each in leases} - jobs.leased if is_postgresql(conn) else ()
     return _State(
-        entries=await entry_states(conn, indexed.entries),
+        entries=await entries.existing_rows(conn, indexed.entries),
         lost_jobs=frozenset(lost),
         deleted=await tombstones.snapshots(
             conn, {each.entry.hash_url for each in results if each.visit}
         ),
-        insert_context=await visit_results.insert_context(conn, keys, segments) if keys else None,
         jobs=jobs,
     )
 

@@ -33,7 +33,6 @@ from archiver.model.deletion import (
 from archiver.warc.metadata_records import SnapshotRecord, read_entry_record, write_deletion
 from archiver.warc.segments import SegmentStore
 
-FILL_BATCH = 2_000
 MOVE_BATCH = 250
 """Maximum number of entries whose rows one statement deletes."""
 
@@ -62,9 +61,7 @@ async def delete_entries(
     records = await asyncio.to_thread(_read_all, store, sources)
     replayed = [each for one in sources for each in _replayed_urls(one, records[one.id])]
     entry_urls = {each.entry.url for each in deleted.values()}
-    captures = await _captures_to_delete(
-        conn, store, replayed, entry_urls, {one.id for one in sources}
-    )
+    captures = await _captures_to_delete(conn, replayed, entry_urls, {one.id for one in sources})
     others = await _existing_excluded_responses(
         conn, [each.excluded_responses for each in records.values() if each]
     )
@@ -98,7 +95,7 @@ async def delete_snapshots(
         return 0
     records = await asyncio.to_thread(_read_all, store, all_of_it)
     replayed = [each for one in dead for each in _replayed_urls(one, records[one.id])]
-    captures = await _captures_to_delete(conn, store, replayed, set(), {one.id for one in dead})
+    captures = await _captures_to_delete(conn, replayed, set(), {one.id for one in dead})
     living = [each for each in all_of_it if each not in dead]
     articles = await asyncio.to_thread(_own_articles, store, living, records)
     removed = await deletions.delete_snapshots(conn, [each.id for each in dead], number=number)
@@ -111,9 +108,7 @@ async def delete_snapshots(
     return removed
 
 
-async def delete_unwanted_visits(
-    conn: AsyncConnection, store: SegmentStore, visits: Sequence[UnwantedVisit]
-) -> None:
+async def delete_unwanted_visits(conn: AsyncConnection, visits: Sequence[UnwantedVisit]) -> None:
     """Delete visits to entries that were deleted during the visit, and duplicate visits."""
     if not visits:
         return
@@ -122,7 +117,7 @@ async def delete_unwanted_visits(
         for each in visits
         for url in dict.fromkeys(each.needs)
     ]
-    captures = await _captures_to_delete(conn, store, replayed, set(), set())
+    captures = await _captures_to_delete(conn, replayed, set(), set())
     found = [
         DeletedEntry(each.hash_url, None, (DeletedSnapshot(each.timestamp, each.page),))
         for each in visits
@@ -297,7 +292,6 @@ async def _existing_excluded_responses(
 
 async def _captures_to_delete(
     conn: AsyncConnection,
-    store: SegmentStore,
     replayed: Sequence[ReplayedUrl],
     entry_urls: set[str],
     dead: set[int],
@@ -306,13 +300,11 @@ async def _captures_to_delete(
 
     Args:
         conn: a connection.
-        store: the segment store.
         replayed: URLs of the deleted snapshots.
         entry_urls: URLs of deleted entries; all their captures may be deleted, also those of failed
             visits.
         dead: rows of the deleted snapshots.
     """
-    await _store_missing_resources(conn, store)
     by_url = await snapshot_resources.connected(
         conn, {*entry_urls, *(each.url for each in replayed)}
     )
@@ -381,20 +373,8 @@ def _seconds(timestamp: int) -> float:
 
 def _replayed_urls(sources: SnapshotSources, record: SnapshotRecord | None) -> list[ReplayedUrl]:
     """Return the URLs that a snapshot is replayed from; ``record`` is None if it is unreadable."""
-    return [ReplayedUrl(url, int(sources.timestamp)) for url in _needs(sources, record)]
-
-
-def _needs(sources: SnapshotSources, record: SnapshotRecord | None) -> tuple[str, ...]:
-    return replay_urls(sources.url, sources.final_url, record.requisites if record else ())
-
-
-async def _store_missing_resources(conn: AsyncConnection, store: SegmentStore) -> None:
-    """Store the resources of snapshots that an older version of this program indexed."""
-    while found := await snapshot_resources.unknown(conn, limit=FILL_BATCH):
-        records = await asyncio.to_thread(_read_all, store, found)
-        await snapshot_resources.insert_all(
-            conn, {each.id: _needs(each, records[each.id]) for each in found}
-        )
+    urls = replay_urls(sources.url, sources.final_url, record.requisites if record else ())
+    return [ReplayedUrl(url, int(sources.timestamp)) for url in urls]
 
 
 def _read_all(

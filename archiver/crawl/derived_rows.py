@@ -6,23 +6,19 @@ batch is one transaction, so an interrupted run continues after the last batch.
 """
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import ceil
 
-from archiver.crawl.stored_content import article_text, read_snapshot_record
+from archiver.crawl.stored_content import article_text
 from archiver.db import attempts, entries, search_documents, snapshots
 from archiver.db.engine import AsyncConnection, Database
 from archiver.db.entries import Revised
 from archiver.db.search_documents import NewDocument, PendingDocument
 from archiver.db.snapshots import SnapshotRow
-from archiver.errors import ArchiverError, StoreError
+from archiver.errors import StoreError
 from archiver.logs import get_log
-from archiver.model.capture import Location
 from archiver.model.listing import MAX_EARLIER, SearchDocument
-from archiver.model.rendering import WHOLE
-from archiver.pages.capture_quality import score_of
 from archiver.search.search_document import indexed, link_document, page_document
 from archiver.warc.segments import SegmentStore
 
@@ -172,29 +168,3 @@ def _hundredths(store: SegmentStore, rows: Sequence[SnapshotRow]) -> int:
     change = compare(_text(store, rows[1]), _text(store, rows[0]))
     differing = max(change.added_words, change.removed_words)
     return min(ceil(100 * differing / change.words), 100) if change.words else 0
-
-
-SCORES_BATCH = 250
-
-
-async def score_pending(db: Database, store: SegmentStore) -> int:
-    """Compute the quality score of a batch of snapshots that have none; return their number."""
-    async with db.read() as conn:
-        places = await snapshots.unscored(conn, limit=SCORES_BATCH)
-    if places:
-        found = await asyncio.to_thread(_scored, store, places)
-        async with db.write() as conn:
-            await snapshots.store_scores(conn, found)
-    return len(places)
-
-
-def _scored(store: SegmentStore, places: Mapping[int, Location]) -> list[tuple[int, int]]:
-    return [(row_id, _score(store, place)) for row_id, place in places.items()]
-
-
-def _score(store: SegmentStore, place: Location) -> int:
-    """Return the score of a snapshot's record in percent; 100 if the record can't be read."""
-    with suppress(ArchiverError):
-        snapshot = read_snapshot_record(store, place)
-        return score_of(snapshot.rendering, snapshot.requisites, snapshot.appearance).hundredths
-    return WHOLE

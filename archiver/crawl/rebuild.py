@@ -287,7 +287,7 @@ async def build_within(
     overlap = MAX_OVERLAP if is_postgresql(conn) else timedelta(0)
     rebuilt = await _Rebuild(store, same, lambda _: None, overlap=overlap).run(tails)
     await crawl_deletions.delete_unwanted_visits(
-        conn, store, await unused_captures_after(conn, last, overlap=overlap)
+        conn, await unused_captures_after(conn, last, overlap=overlap)
     )
     return rebuilt
 
@@ -357,7 +357,7 @@ class _Rebuild:
                 after=0 if self._has_deletions else first,
                 bin_after=self._bin_after,
             )
-            await crawl_deletions.delete_unwanted_visits(conn, self._store, self._unwanted)
+            await crawl_deletions.delete_unwanted_visits(conn, self._unwanted)
             await db_captures.fill_lengths_of_revisits(conn, after=first)
             await rebuild_tables.end(conn)
         return self._rebuilt

@@ -57,11 +57,15 @@ async def insert_attempts(
         skip_stored: skip attempts that are already stored. Used when attempts are read from WARC
             records, because two records may describe the same attempt.
     """
-    rows = [(entry_id, int(at.timestamp()), dump_failure(why)) for entry_id, at, why in failed]
+    rows = [
+        {"entry_id": entry_id, "at": int(at.timestamp()), "failure": dump_failure(why)}
+        for entry_id, at, why in failed
+    ]
     if skip_stored:
-        await execute_rows(conn, _INSERT_ONCE, [each.key for each in _NEW.values()], rows)
+        new = [{_NEW[name].key: value for name, value in row.items()} for row in rows]
+        await execute_rows(conn, _INSERT_ONCE, new)
     else:
-        await insert_rows(conn, attempt, _COLUMNS, rows)
+        await insert_rows(conn, attempt, rows)
 
 
 async def of_entries(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, list[Attempt]]:

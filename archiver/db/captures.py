@@ -72,24 +72,6 @@ def columns_of(captures: FromClause) -> tuple[ColumnElement[Any], ...]:
 
 
 COLUMNS = columns_of(capture)
-_NEW = (
-    "id",
-    "surt",
-    "url",
-    "timestamp",
-    "status",
-    "media_type",
-    "payload_digest",
-    "payload_length",
-    "record_id",
-    "segment_id",
-    "offset",
-    "length",
-    "is_revisit",
-    "redirect_to",
-    "ip",
-    "is_chunked",
-)
 CAPTURES = select(*COLUMNS).join(segment, segment.c.id == capture.c.segment_id)
 ALL_CAPTURES = select(*columns_of(capture_table)).join(
     segment, segment.c.id == capture_table.c.segment_id
@@ -151,32 +133,32 @@ async def insert_all(conn: AsyncConnection, captures: Sequence[Capture]) -> dict
     known = await segment_rows.ids(conn, [*{each.location.segment for each in captures}])
     first = await next_id(conn, capture_table.c.id)
     rows = [_row(first + n, known[each.location.segment], each) for n, each in enumerate(captures)]
-    await insert_rows(conn, capture_table, _NEW, rows)
+    await insert_rows(conn, capture_table, rows)
     ids: dict[RecordId, int] = {}
     for n, each in enumerate(captures):
         ids.setdefault(each.record_id, first + n)
     return ids
 
 
-def _row(number: int, segment_id: int, each: Capture) -> tuple[Any, ...]:
-    return (
-        number,
-        surt(each.url),
-        each.url,
-        int(each.timestamp),
-        each.status,
-        each.media_type,
-        to_blob(each.payload_digest),
-        each.payload_length,
-        each.record_id,
-        segment_id,
-        each.location.offset,
-        each.location.length,
-        int(each.is_revisit),
-        each.redirect_to,
-        each.ip,
-        int(each.is_chunked),
-    )
+def _row(number: int, segment_id: int, each: Capture) -> dict[str, Any]:
+    return {
+        "id": number,
+        "surt": surt(each.url),
+        "url": each.url,
+        "timestamp": int(each.timestamp),
+        "status": each.status,
+        "media_type": each.media_type,
+        "payload_digest": to_blob(each.payload_digest),
+        "payload_length": each.payload_length,
+        "record_id": each.record_id,
+        "segment_id": segment_id,
+        "offset": each.location.offset,
+        "length": each.location.length,
+        "is_revisit": int(each.is_revisit),
+        "redirect_to": each.redirect_to,
+        "ip": each.ip,
+        "is_chunked": int(each.is_chunked),
+    }
 
 
 async def nearest(
@@ -551,9 +533,6 @@ async def originals_of_urls(
     return {(each.url, each.payload_digest): each for each in found}
 
 
-_ANSWER_COLUMNS = ("segment_id", "offset", "length", "record_id")
-
-
 async def insert_excluded_responses(
     conn: AsyncConnection, found: Sequence[tuple[RecordId, Location]]
 ) -> None:
@@ -562,9 +541,15 @@ async def insert_excluded_responses(
         return
     known = await segment_rows.ids(conn, [*{place.segment for _, place in found}])
     rows = [
-        (known[place.segment], place.offset, place.length, record_id) for record_id, place in found
+        {
+            "segment_id": known[place.segment],
+            "offset": place.offset,
+            "length": place.length,
+            "record_id": record_id,
+        }
+        for record_id, place in found
     ]
-    await insert_rows(conn, answer, _ANSWER_COLUMNS, rows)
+    await insert_rows(conn, answer, rows)
 
 
 async def excluded_response_locations(
@@ -607,8 +592,8 @@ async def register_record_ids(conn: AsyncConnection) -> bool:
     )
     rows = found.all()
     if rows:
-        keys = sorted({(_key(row.record_id),) for row in rows})
-        await insert_rows(conn, record_id_seen, ("id",), keys, OnConflict.KEEP)
+        keys = [{"id": key} for key in sorted({_key(row.record_id) for row in rows})]
+        await insert_rows(conn, record_id_seen, keys, OnConflict.KEEP)
         await counters.put(conn, {_LAST_SEEN: rows[-1].id})
     return len(rows) == BATCH
 
@@ -626,10 +611,11 @@ async def register_stated_digests(
     conn: AsyncConnection, digests: Mapping[str, PayloadDigest]
 ) -> None:
     """Store SHA-256 digests by the digests that imported records state, such as SHA-1."""
-    rows = [(stated, to_blob(ours)) for stated, ours in digests.items()]
-    await insert_rows(
-        conn, stated_digest, ("digest", "payload_digest"), sorted(rows), OnConflict.REPLACE
-    )
+    rows = [
+        {"digest": stated, "payload_digest": to_blob(ours)}
+        for stated, ours in sorted(digests.items())
+    ]
+    await insert_rows(conn, stated_digest, rows, OnConflict.REPLACE)
 
 
 async def by_stated_digest(

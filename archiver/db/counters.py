@@ -19,18 +19,18 @@ QUEUED = "queued"
 FETCHING = "fetching"
 SAVED = "saved"
 FAILED = "failed"
-_COLUMNS = ("name", "value")
 
 
 async def change(conn: AsyncConnection, by: Mapping[str, int]) -> None:
     """Add the values in ``by`` to the counters with these names."""
-    rows = sorted((name, value) for name, value in by.items() if value)
-    await insert_rows(conn, counter, _COLUMNS, rows, OnConflict.ADD)
+    rows = [{"name": name, "value": value} for name, value in sorted(by.items()) if value]
+    await insert_rows(conn, counter, rows, OnConflict.ADD)
 
 
 async def put(conn: AsyncConnection, values: Mapping[str, int]) -> None:
     """Set the counters that ``values`` names."""
-    await insert_rows(conn, counter, _COLUMNS, sorted(values.items()), OnConflict.REPLACE)
+    rows = [{"name": name, "value": value} for name, value in sorted(values.items())]
+    await insert_rows(conn, counter, rows, OnConflict.REPLACE)
 
 
 async def get(conn: AsyncConnection, name: str) -> int | None:

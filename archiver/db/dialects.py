@@ -80,13 +80,6 @@ class UnixYear(FunctionElement[str]):
     type = Text()
 
 
-class JsonRow(FunctionElement[str]):
-    """Text of a JSON array with the values of several columns."""
-
-    inherit_cache = True
-    type = Text()
-
-
 class ArrayAggregate(FunctionElement[list[Any] | None]):
     """List of a column's values in all rows; NULL or empty if there are no rows.
 
@@ -225,6 +218,5 @@ _compile(
     "strftime('%Y', {0}, 'unixepoch')",
     "to_char(to_timestamp({0}) AT TIME ZONE 'UTC', 'YYYY')",
 )
-_compile(JsonRow, "json_array({0})", "CAST(json_build_array({0}) AS TEXT)")
 _compile(ArrayAggregate, "json_group_array({0})", "json_agg({0})")
 _compile(SurtHost, "substr({0}, 1, instr({0}, ')') - 1)", "split_part({0}, ')', 1)")

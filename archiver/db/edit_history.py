@@ -13,7 +13,7 @@ from archiver.db import entries, tags_and_lists
 from archiver.db.dialects import among
 from archiver.db.imports import mark_touched
 from archiver.db.schema import attempt, edit, edited, entry, entry_table
-from archiver.db.statements import insert_rows
+from archiver.db.statements import execute_rows, insert_rows
 from archiver.model.annotation import Annotation, tag_key
 from archiver.model.job import State
 from archiver.warc.metadata_records import read_annotation, write_annotation
@@ -156,8 +156,15 @@ async def change_each(
     await insert_rows(
         conn,
         edited,
-        ("edit_id", "entry_id", "revision", "before"),
-        [(edit_id, number, revisions[number], _dump(before[number])) for number in changed],
+        [
+            {
+                "edit_id": edit_id,
+                "entry_id": number,
+                "revision": revisions[number],
+                "before": _dump(before[number]),
+            }
+            for number in changed
+        ],
     )
     return len(changed)
 
@@ -231,10 +238,7 @@ async def _write(
         for number, each in after.items()
         if (found := entries.changes(before[number], each))
     ]
-    if columns:
-        await conn.execute(
-            update(entry_table).where(entry_table.c.id == bindparam("entry_id")), columns
-        )
+    await execute_rows(conn, entries.UPDATE, columns)
     await tags_and_lists.reorder_labels(
         conn, [n for n in after if after[n].added_at != before[n].added_at]
     )

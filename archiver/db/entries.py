@@ -5,10 +5,19 @@ from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
-from operator import attrgetter
 from typing import Any, NamedTuple
 
-from sqlalchemy import Row, Select, func, literal_column, select, tuple_, union_all
+from sqlalchemy import (
+    Row,
+    Select,
+    bindparam,
+    func,
+    literal_column,
+    select,
+    tuple_,
+    union_all,
+    update,
+)
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import attempts, counters, tags_and_lists
@@ -18,6 +27,7 @@ from archiver.db.schema import (
     counter,
     document,
     entry,
+    entry_table,
     entry_tag,
     in_list,
     snapshot,
@@ -49,44 +59,36 @@ COLUMNS = {
 
 A new field needs a column with the same name, or an item in ``_COLUMN_NAMES``.
 """
-_FLAGS = [each.name for each in fields(Annotation) if each.type is bool]
-_UNDATED = "the saved date is unknown"
-NAMES = tuple(column.name for column in COLUMNS.values())
+UPDATE = update(entry_table).where(entry_table.c.id == bindparam("entry_id"))
+"""Update of the entry ``entry_id``; the other parameters are the columns to set."""
 
 
-def values(annotation: Annotation) -> tuple[str | int, ...]:
-    """Return the column values of an annotation, in the order of ``NAMES``.
-
-    Raises:
-        ValueError: the annotation has no date yet.
-    """
-    written = [*_fields_of(annotation)]
-    for place, write in _WRITERS:
-        written[place] = write(written[place])
-    return tuple(written)
-
-
-def by_column(annotation: Annotation) -> dict[str, str | int]:
+def by_column(annotation: Annotation) -> dict[str, Any]:
     """Return the column values of an annotation by column name.
 
     Raises:
         ValueError: the annotation has no date.
     """
-    return dict(zip(NAMES, values(annotation), strict=True))
+    found = {}
+    for field, column in COLUMNS.items():
+        value = getattr(annotation, field)
+        found[column.name] = _WRITE[field](value) if field in _WRITE else value
+    return found
 
 
-def changes(before: Annotation, after: Annotation) -> Mapping[str, str | int]:
+def changes(before: Annotation, after: Annotation) -> Mapping[str, Any]:
     """Return the column values of ``after`` by name; empty if ``before`` has the same values."""
     new = by_column(after)
     return new if new != by_column(before) else {}
 
 
 def of_row(row: Row[*tuple[Any, ...]], labels: Labels) -> Annotation:
-    """Build an annotation from a row with the columns ``NAMES``, and from tags and lists."""
-    found = [*_columns(row)]
-    for place, read in _READERS:
-        found[place] = read(found[place])
-    annotation = Annotation(tags=labels.tags, **dict(zip(COLUMNS, found, strict=True)))
+    """Build an annotation from a row with ``COLUMNS``, and from tags and lists."""
+    found = {}
+    for field, column in COLUMNS.items():
+        value = getattr(row, column.name)
+        found[field] = _READ[field](value) if field in _READ else value
+    annotation = Annotation(tags=labels.tags, **found)
     return annotation.in_lists(labels.lists) if labels.lists else annotation
 
 
@@ -94,13 +96,9 @@ def _read_highlights(highlights: str) -> tuple[Highlight, ...]:
     return tuple(map(read_web_annotation, json.loads(highlights))) if highlights else ()
 
 
-def _moment(added_at: int) -> datetime:
-    return datetime.fromtimestamp(added_at, UTC)
-
-
 def _seconds(added_at: datetime | None) -> int:
     if added_at is None:
-        raise ValueError(_UNDATED)
+        raise ValueError("the saved date is unknown")
     return int(added_at.timestamp())
 
 
@@ -109,21 +107,15 @@ def _write_highlights(highlights: Sequence[Highlight]) -> str:
     return json.dumps(marked, ensure_ascii=False, separators=(",", ":")) if marked else ""
 
 
-_fields_of = attrgetter(*COLUMNS)
-_WRITE: Mapping[str, Callable[[Any], str | int]] = {
+_WRITE: Mapping[str, Callable[[Any], Any]] = {
     "added_at": _seconds,
     "highlights": _write_highlights,
 }
-_WRITERS = [(place, _WRITE[field]) for place, field in enumerate(COLUMNS) if field in _WRITE]
-"""(position in ``COLUMNS``, function) for the fields that must be converted to be written."""
-_columns = attrgetter(*NAMES)
 _READ: Mapping[str, Callable[[Any], Any]] = {
-    "added_at": _moment,
+    "added_at": lambda seconds: datetime.fromtimestamp(seconds, UTC),
     "highlights": _read_highlights,
-    **dict.fromkeys(_FLAGS, bool),
+    **{each.name: bool for each in fields(Annotation) if each.type is bool},
 }
-_READERS = [(place, _READ[field]) for place, field in enumerate(COLUMNS) if field in _READ]
-"""(position in ``COLUMNS``, function) for the columns that must be converted to fields."""
 
 
 class Place(NamedTuple):
@@ -433,41 +425,23 @@ async def summaries_after(
     return found, found[-1].row_id if found else after
 
 
-_ENTRY_STATES = select(
-    entry.c.id,
-    entry.c.latest,
-    entry.c.snapshot_count,
-    entry.c.revision,
-    entry.c.document_stale,
-).where(is_among_parameter(entry.c.id))
+_ENTRY_STATES = select(entry.c.id, entry.c.latest, entry.c.snapshot_count).where(
+    is_among_parameter(entry.c.id)
+)
 
 
 @dataclass(frozen=True, slots=True)
 class EntryState:
-    """State of an entry.
-
-    Attributes:
-        latest: timestamp of its newest snapshot; 0 if it has none.
-        snapshots: number of its snapshots.
-        revision: number of changes of its annotation.
-        is_stale: whether its search document is outdated.
-    """
+    """Timestamp of an entry's newest snapshot, or 0, and the number of its snapshots."""
 
     latest: int
     snapshots: int
-    revision: int
-    is_stale: bool
 
 
 async def entry_states(conn: AsyncConnection, entry_ids: Collection[int]) -> dict[int, EntryState]:
     """Return the states of entries by row id."""
     rows = await conn.execute(_ENTRY_STATES, {"these": entry_ids})
-    return {
-        row.id: EntryState(
-            row.latest or 0, row.snapshot_count, row.revision, bool(row.document_stale)
-        )
-        for row in rows
-    }
+    return {row.id: EntryState(row.latest or 0, row.snapshot_count) for row in rows}
 
 
 MAX_ROWS = 500

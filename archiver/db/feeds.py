@@ -56,7 +56,7 @@ async def put_state(conn: AsyncConnection, url: str, state: FeedState) -> None:
     }
     known = await conn.execute(update(feed).where(feed.c.url == url).values(values))
     if not known.rowcount:
-        await insert_rows(conn, feed, ("url", *values), [(url, *values.values())])
+        await insert_rows(conn, feed, [{"url": url, **values}])
 
 
 async def rename(conn: AsyncConnection, before: str, after: str) -> None:
@@ -89,10 +89,8 @@ async def store_items(
         select(feed_item.c.hash_url).where(mine, feed_item.c.hash_url.in_(text_values(items)))
     )
     seen = set(rows.scalars())
-    current = [(number, each, seconds) for each in items]
-    await insert_rows(
-        conn, feed_item, ("feed_id", "hash_url", "seen_at"), current, OnConflict.REPLACE
-    )
+    current = [{"feed_id": number, "hash_url": each, "seen_at": seconds} for each in items]
+    await insert_rows(conn, feed_item, current, OnConflict.REPLACE)
     await conn.execute(
         delete(feed_item).where(mine, feed_item.c.seen_at < seconds - FORGOTTEN_SECONDS)
     )

@@ -179,19 +179,22 @@ async def make_ready(conn: AsyncConnection, ready: Mapping[tuple[int, str], int]
             host). A host that is already in the queue keeps its own time if that is earlier. Hosts
             with the priority PAUSED are skipped.
     """
-    rows = sorted((rank, host, due) for (rank, host), due in ready.items() if rank != PAUSED)
-    if not rows:
-        return
-    await insert_rows(conn, queue_host, ("priority", "host", "ready_at_ms"), rows, OnConflict.MIN)
+    rows = [
+        {"priority": rank, "host": host, "ready_at_ms": due}
+        for (rank, host), due in sorted(ready.items())
+        if rank != PAUSED
+    ]
+    await insert_rows(conn, queue_host, rows, OnConflict.MIN)
 
 
 async def move_back(conn: AsyncConnection, hosts: set[tuple[int, str]], now: datetime) -> None:
     """Move (priority, host) pairs to the end of the queue; remove those without queued jobs."""
-    some = sorted(hosts)
-    names = ("of_priority", "of_host")
-    await execute_rows(conn, _FORGET, names, some)
-    rows = [(*each, to_ms(now)) for each in some]
-    await execute_rows(conn, _MOVE_BACK, (*names, "new_ready_at_ms"), rows)
+    rows = [
+        {"of_priority": rank, "of_host": host, "new_ready_at_ms": to_ms(now)}
+        for rank, host in sorted(hosts)
+    ]
+    await execute_rows(conn, _FORGET, rows)
+    await execute_rows(conn, _MOVE_BACK, rows)
 
 
 def to_ms(moment: datetime) -> int:
@@ -206,9 +209,8 @@ def from_ms(moment: int) -> datetime:
 
 async def insert_hosts(conn: AsyncConnection, names: Collection[str]) -> None:
     """Insert host names; existing names are skipped."""
-    if names:
-        rows = [(name, reversed_host(name)) for name in sorted(names)]
-        await insert_rows(conn, host, ("name", "reversed"), rows, OnConflict.KEEP)
+    rows = [{"name": name, "reversed": reversed_host(name)} for name in sorted(names)]
+    await insert_rows(conn, host, rows, OnConflict.KEEP)
 
 
 async def of_site(conn: AsyncConnection, site: str, *, limit: int) -> list[str]:

@@ -1,20 +1,19 @@
 """Import reports: the result of each row of an imported file."""
 
 from collections.abc import Mapping, Sequence
-from operator import itemgetter
+from operator import attrgetter
 from typing import Any
 
 from sqlalchemy import ColumnElement, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.db.dialects import JsonRow, among
+from archiver.db.dialects import among
 from archiver.db.schema import entry, import_row, imports
 from archiver.db.statements import insert_rows
 from archiver.model.imports import ARCHIVE_FORMS, MAX_GIVEN, Outcome, Rejected, ReportRow
 from archiver.model.job import State
 from archiver.model.seed import SaveOutcome
 
-_COLUMNS = ("import_id", "row", "outcome", "given", "hash_url", "reason")
 _HEAD = (
     *("name", "format", "started_at", "read", "added", "known", "merged", "rejected"),
     *("rejected_samples", "error", "saved", "failed", "passed_over", "choices", "undone"),
@@ -40,17 +39,16 @@ async def write(
         rejected: the other rows.
     """
     # SaveOutcome and Outcome members have the same values.
-    rows: list[tuple[int, int, str, str, str | None, str]] = [
-        (import_id, row, outcome.value, given[:MAX_GIVEN], key, "")
+    rows = [
+        ReportRow(row, Outcome(outcome), given[:MAX_GIVEN], key, "")
         for row, outcome, given, key in taken
     ]
     outcomes = {True: Outcome.LEFT_OUT, False: Outcome.UNUSABLE}
     rows += [
-        (import_id, each.row, outcomes[each.is_left_out].value, each.given, None, each.reason)
+        ReportRow(each.row, outcomes[each.is_left_out], each.given, None, each.reason)
         for each in rejected
     ]
-    rows.sort(key=itemgetter(1))
-    await insert_rows(conn, import_row, _COLUMNS, rows)
+    await restore_rows(conn, import_id, sorted(rows, key=attrgetter("row")))
 
 
 async def page(conn: AsyncConnection, import_id: int, *, after: int, limit: int) -> list[ReportRow]:
@@ -65,33 +63,6 @@ async def page(conn: AsyncConnection, import_id: int, *, after: int, limit: int)
         ReportRow(row.row, Outcome(row.outcome), row.given, row.hash_url, row.reason)
         for row in found
     ]
-
-
-async def lines(
-    conn: AsyncConnection, import_id: int, *, after: int, limit: int
-) -> tuple[str, int, int]:
-    """Return the rows of a report after a row number, as lines of JSON arrays.
-
-    The database builds the text, because fetching one text is ten times as fast as fetching
-    thousands of values.
-
-    Returns:
-        The lines, their number, and the last row number.
-    """
-    array = JsonRow(*(import_row.c[name] for name in _COLUMNS[1:]))
-    some = (
-        select(array.label("line"), import_row.c.row)
-        .where(import_row.c.import_id == import_id, import_row.c.row > after)
-        .order_by(import_row.c.row)
-        .limit(limit)
-        .subquery()
-    )
-    text = func.coalesce(func.aggregate_strings(some.c.line, "\n"), "")
-    found = await conn.execute(
-        select(text, func.count(), func.coalesce(func.max(some.c.row), after)).select_from(some)
-    )
-    row = found.one()
-    return row[0], row[1], row[2]
 
 
 async def reasons(conn: AsyncConnection, import_id: int, *, limit: int) -> list[tuple[str, int]]:
@@ -175,11 +146,21 @@ async def is_known_from_report(conn: AsyncConnection, import_id: int) -> bool:
 
 async def restore_rows(conn: AsyncConnection, import_id: int, rows: Sequence[ReportRow]) -> None:
     """Restore rows of a report."""
-    kept = [
-        (import_id, each.row, each.outcome.value, each.given, each.hash_url, each.reason)
-        for each in rows
-    ]
-    await insert_rows(conn, import_row, _COLUMNS, kept)
+    await insert_rows(
+        conn,
+        import_row,
+        [
+            {
+                "import_id": import_id,
+                "row": each.row,
+                "outcome": each.outcome.value,
+                "given": each.given,
+                "hash_url": each.hash_url,
+                "reason": each.reason,
+            }
+            for each in rows
+        ],
+    )
 
 
 async def recount(conn: AsyncConnection) -> None:

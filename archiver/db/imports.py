@@ -448,7 +448,7 @@ async def restore(conn: AsyncConnection, left: Unfinished) -> None:
     row |= left.counted
     row |= {"path": left.path, "choices": left.choices.write()}
     row |= {"started_at": left.started_at, "read": left.read, "reading": 1}
-    await insert_rows(conn, imports, tuple(row), [tuple(row.values())], OnConflict.KEEP)
+    await insert_rows(conn, imports, [row], OnConflict.KEEP)
 
 
 async def status(conn: AsyncConnection, import_id: int) -> ImportStatus | None:

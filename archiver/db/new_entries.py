@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any
 
-from sqlalchemy import Row, bindparam, select, update
+from sqlalchemy import Row, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import (
@@ -28,7 +28,7 @@ from archiver.db.dialects import among, text_values
 from archiver.db.edit_history import mark_unrecorded
 from archiver.db.imports import mark_touched
 from archiver.db.schema import entry, entry_table, job
-from archiver.db.statements import insert_rows
+from archiver.db.statements import execute_rows, insert_rows
 from archiver.formats.own_json import describes_captures, without_captures
 from archiver.model.annotation import merge_all
 from archiver.model.capture import HashUrl
@@ -176,20 +176,19 @@ async def insert_entries(
         "document_stale": int(is_link),
     }
     rows = [
-        (
-            ids[seed.hash_url],
-            seed.hash_url,
-            seed.url,
-            seed.host,
-            deleted.get(seed.hash_url, -1) + 1 if known is None else known,
-            *common.values(),
-            *entries.values(seed.annotation),
-        )
+        {
+            "id": ids[seed.hash_url],
+            "hash_url": seed.hash_url,
+            "url": seed.url,
+            "host": seed.host,
+            "generation": deleted.get(seed.hash_url, -1) + 1 if known is None else known,
+            **common,
+            **entries.by_column(seed.annotation),
+        }
         for seed in seeds
         for known in (generations.get(seed.hash_url),)
     ]
-    names = ("id", "hash_url", "url", "host", "generation", *common, *entries.NAMES)
-    await insert_rows(conn, entry_table, names, rows)
+    await insert_rows(conn, entry_table, rows)
     await host_queue.insert_hosts(conn, {seed.host for seed in seeds})
     await counters.change(conn, {counters.ENTRIES: len(seeds)})
     return ids
@@ -210,10 +209,7 @@ async def merge_into(
             rows.append({"entry_id": row.id, **changed})
         if after.added_at != before.added_at:
             moved.append(row.id)
-    if rows:
-        await conn.execute(
-            update(entry_table).where(entry_table.c.id == bindparam("entry_id")), rows
-        )
+    await execute_rows(conn, entries.UPDATE, rows)
     await tags_and_lists.reorder_labels(conn, moved)
     return {row["entry_id"] for row in rows}
 
@@ -460,24 +456,11 @@ async def _replace(
     existing: Mapping[str, KnownRow],
 ) -> None:
     """Replace the annotations of entries and remove their labels."""
-    if not existing:
-        return
-    await conn.execute(
-        update(entry_table).where(entry_table.c.id == bindparam("entry_id")),
-        [
-            {
-                "entry_id": row.id,
-                **dict(
-                    zip(
-                        entries.NAMES,
-                        entries.values(seeds[key].seed.annotation),
-                        strict=True,
-                    )
-                ),
-            }
-            for key, row in existing.items()
-        ],
-    )
+    rows = [
+        {"entry_id": row.id, **entries.by_column(seeds[key].seed.annotation)}
+        for key, row in existing.items()
+    ]
+    await execute_rows(conn, entries.UPDATE, rows)
     await tags_and_lists.remove_labels(conn, [row.id for row in existing.values()])
 
 
@@ -500,17 +483,11 @@ async def _set_revisions(
     conn: AsyncConnection, revisions: Mapping[int, int], *, unrecorded: bool
 ) -> None:
     rows = [
-        {"entry_id": entry_id, "now": now, "is_unrecorded": int(unrecorded)}
+        {"entry_id": entry_id, "revision": now, "unrecorded": int(unrecorded)}
         for entry_id, now in revisions.items()
         if now or unrecorded
     ]
-    if rows:
-        await conn.execute(
-            update(entry_table)
-            .where(entry_table.c.id == bindparam("entry_id"))
-            .values(revision=bindparam("now"), unrecorded=bindparam("is_unrecorded")),
-            rows,
-        )
+    await execute_rows(conn, entries.UPDATE, rows)
 
 
 async def _mark_stale(conn: AsyncConnection, entry_ids: set[int]) -> None:

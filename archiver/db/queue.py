@@ -53,18 +53,6 @@ INTERACTIVE, BULK, LAST, IDLE = host_queue.PRIORITIES
 - LAST: the host does not respond; its jobs are tried when no INTERACTIVE or BULK job is due.
 - IDLE: the user chose that the page is captured only when no other job is due.
 """
-_NEW_JOB = (
-    "id",
-    "entry_id",
-    "import_id",
-    "host",
-    "priority",
-    "state",
-    "created_at",
-    "not_before_ms",
-    "changed_at_ms",
-)
-
 _TAKE = (
     update(job)
     .values(state=State.FETCHING, owner=bindparam("by"), changed_at_ms=bindparam("stamp"))
@@ -97,23 +85,21 @@ async def enqueue(
     first = await next_id(conn, job.c.id)
     made = {entry_id: first + n for n, (entry_id, _) in enumerate(entries)}
     now_ms, stamp = to_ms(now), await jobs.next_stamp(conn, now)
-    created_at, queued = int(now.timestamp()), State.QUEUED.value
     await insert_rows(
         conn,
         job,
-        _NEW_JOB,
         [
-            (
-                made[entry_id],
-                entry_id,
-                import_id,
-                host,
-                priority,
-                queued,
-                created_at,
-                now_ms,
-                stamp,
-            )
+            {
+                "id": made[entry_id],
+                "entry_id": entry_id,
+                "import_id": import_id,
+                "host": host,
+                "priority": priority,
+                "state": State.QUEUED.value,
+                "created_at": int(now.timestamp()),
+                "not_before_ms": now_ms,
+                "changed_at_ms": stamp,
+            }
             for entry_id, host in entries
         ],
     )
@@ -438,8 +424,8 @@ async def _take(
     if not found:
         return []
     taken = sorted(found, key=lambda row: row.id)
-    rows = [(row.id, owner, stamp) for row in taken]
-    await execute_rows(conn, _TAKE, ("job_id", "by", "stamp"), rows)
+    rows = [{"job_id": row.id, "by": owner, "stamp": stamp} for row in taken]
+    await execute_rows(conn, _TAKE, rows)
     await counters.change(conn, {counters.QUEUED: -len(taken), counters.FETCHING: len(taken)})
     return [_lease(row, owner) for row in taken]
 
@@ -473,7 +459,6 @@ _END = (
     )
     .where(job.c.id == bindparam("job_id"))
 )
-_END_PARAMETERS = ("job_id", "new_state", "new_timestamp", "new_failure", "stamp")
 _POSTPONE = (
     update(job)
     .values(
@@ -488,7 +473,6 @@ _POSTPONE = (
     )
     .where(job.c.id == bindparam("job_id"))
 )
-_POSTPONE_PARAMETERS = ("job_id", "new_failure", "at_ms", "new_priority", "stamp")
 _JOBS_BY_ID = select(job.c.id, job.c.state, job.c.owner).where(is_among_parameter(job.c.id))
 """Query without a condition on the state: with one, PostgreSQL may scan all jobs in that state."""
 
@@ -545,15 +529,14 @@ async def end_jobs(
     await execute_rows(
         conn,
         _END,
-        _END_PARAMETERS,
         [
-            (
-                lease.job_id,
-                State.FAILED.value if failure else State.SAVED.value,
-                int(timestamp) if timestamp else None,
-                attempts.dump_failure(failure) if failure else None,
-                still_open.stamp,
-            )
+            {
+                "job_id": lease.job_id,
+                "new_state": State.FAILED.value if failure else State.SAVED.value,
+                "new_timestamp": int(timestamp) if timestamp else None,
+                "new_failure": attempts.dump_failure(failure) if failure else None,
+                "stamp": still_open.stamp,
+            }
             for lease, timestamp, failure in ends
         ],
     )
@@ -582,15 +565,14 @@ async def postpone_jobs(
     await execute_rows(
         conn,
         _POSTPONE,
-        _POSTPONE_PARAMETERS,
         [
-            (
-                lease.job_id,
-                attempts.dump_failure(failure),
-                to_ms(at),
-                lease.priority,
-                still_open.stamp,
-            )
+            {
+                "job_id": lease.job_id,
+                "new_failure": attempts.dump_failure(failure),
+                "at_ms": to_ms(at),
+                "new_priority": lease.priority,
+                "stamp": still_open.stamp,
+            }
             for lease, failure, at in later
         ],
     )

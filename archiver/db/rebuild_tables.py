@@ -8,7 +8,7 @@ tables are created instead.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from sqlalchemy import Column, MetaData, Table, delete, inspect, select, tuple_, update
@@ -25,7 +25,6 @@ from archiver.model.job import Lease, State
 
 _CONVERSION, _ENTRY_RECORD = "rebuild_conversion", "rebuild_entry_record"
 _SHARED_ARTICLE, _STATE = "rebuild_shared_article", "rebuild_state"
-_PLACE = ("segment", "offset", "length")
 _COLUMNS: dict[str, dict[str, TypeEngine[Any]]] = {
     _CONVERSION: {"record_id": Words, "segment": Words, "offset": Number, "length": Number},
     _ENTRY_RECORD: {"at": Number, "segment": Words, "offset": Number, "length": Number},
@@ -107,8 +106,8 @@ async def begin(
         if temporary:
             await conn.execute(DropTable(table, if_exists=True))
         await conn.execute(CreateTable(table, if_not_exists=True))
-    row = (software, last_capture)
-    await insert_rows(conn, _state, ("software", "first_capture"), [row], OnConflict.KEEP)
+    row = {"software": software, "first_capture": last_capture}
+    await insert_rows(conn, _state, [row], OnConflict.KEEP)
 
 
 async def interrupted_software(conn: AsyncConnection) -> str | None:
@@ -133,17 +132,14 @@ async def store_conversions(
     conn: AsyncConnection, found: Sequence[tuple[RecordId, Location]]
 ) -> None:
     """Store locations of conversion records; the first location of each record id is kept."""
-    rows = [(record_id, place.segment, place.offset, place.length) for record_id, place in found]
-    await insert_rows(conn, _conversion, ("record_id", *_PLACE), rows, OnConflict.KEEP)
+    rows = [{"record_id": record_id, **asdict(place)} for record_id, place in found]
+    await insert_rows(conn, _conversion, rows, OnConflict.KEEP)
 
 
 async def store_entry_records(conn: AsyncConnection, found: Sequence[Dated]) -> None:
     """Store locations of entry records."""
-    rows = [
-        (each.at, each.location.segment, each.location.offset, each.location.length)
-        for each in found
-    ]
-    await insert_rows(conn, _entry_record, ("at", *_PLACE), rows, OnConflict.KEEP)
+    rows = [{"at": each.at, **asdict(each.location)} for each in found]
+    await insert_rows(conn, _entry_record, rows, OnConflict.KEEP)
 
 
 async def next_entry_records(conn: AsyncConnection, *, limit: int) -> list[Dated]:
@@ -175,7 +171,8 @@ async def store_shared_articles(
     extractor version).
     """
     names = ("entry_id", "timestamp", "article_of", "extractor")
-    await insert_rows(conn, _shared_article, names, found, OnConflict.KEEP)
+    rows = [dict(zip(names, each, strict=True)) for each in found]
+    await insert_rows(conn, _shared_article, rows, OnConflict.KEEP)
 
 
 async def share_articles(conn: AsyncConnection) -> None:

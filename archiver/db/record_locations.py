@@ -221,10 +221,16 @@ async def switch_segment_version(
     await conn.execute(DropTable(_MOVED, if_exists=True))
     await conn.execute(CreateTable(_MOVED))
     rows = [
-        (each.old, each.new, each.length, int(each.is_whole), int(each.is_chunked))
+        {
+            "old": each.old,
+            "new": each.new,
+            "length": each.length,
+            "whole": int(each.is_whole),
+            "chunked": int(each.is_chunked),
+        }
         for each in moved
     ]
-    await insert_rows(conn, _MOVED, tuple(_MOVED.c.keys()), rows)
+    await insert_rows(conn, _MOVED, rows)
     for statement in _SWITCHED:
         await conn.execute(statement, between)
     # Rows of deleted snapshots may refer to erased records.

@@ -26,7 +26,6 @@ NEAR = 1000
 It is about ten minutes. The captures differ if a page requests its own URL while it is rendered,
 because that request is stored as another capture.
 """
-_NEW = ("snapshot_id", "kind", "media_type", "segment_id", "offset", "length", "digest")
 
 
 async def put(
@@ -43,20 +42,19 @@ async def put(
         return
     await conn.execute(delete(rendition).where(rendition.c.snapshot_id.in_(among(found))))
     rows = [
-        (
-            row_id,
-            each.kind,
-            each.media_type,
-            segments[each.location.segment],
-            each.location.offset,
-            each.location.length,
-            each.digest,
-        )
+        {
+            "snapshot_id": row_id,
+            "kind": each.kind,
+            "media_type": each.media_type,
+            "segment_id": segments[each.location.segment],
+            "offset": each.location.offset,
+            "length": each.location.length,
+            "digest": each.digest,
+        }
         for row_id, many in found.items()
         for each in many
     ]
-    if rows:
-        await insert_rows(conn, rendition, _NEW, rows)
+    await insert_rows(conn, rendition, rows)
 
 
 async def of_snapshots(

@@ -4,7 +4,7 @@ An entry gets a new document whenever its text or metadata changes; ``entry.docu
 of its current document.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -33,7 +33,6 @@ from archiver.db.schema import (
 from archiver.db.statements import execute_rows, insert_rows
 from archiver.model.listing import SearchDocument
 
-_DESCRIBED = ("word_count", "language", "published", "kind")
 _IS_STALE = entry_table.c.revision != bindparam("of_revision")
 _MARK = (
     update(entry_table)
@@ -71,46 +70,44 @@ class PendingDocument:
     snapshot_id: int | None
 
 
-async def next_document(conn: AsyncConnection) -> int:
-    """Return the id of the next new document."""
-    return await next_id(conn, document.c.id)
-
-
 async def insert_all(
     conn: AsyncConnection,
     documents: Sequence[NewDocument],
-    first: int | None = None,
-    unchanged: Collection[int] = (),
 ) -> dict[int, int]:
     """Insert search documents; return document ids by entry id.
 
     The caller stores these ids in the entries. If the annotation of an entry has changed since its
     document was built, the document is marked as outdated.
-
-    Args:
-        conn: a writing connection.
-        documents: documents to insert.
-        first: result of ``next_document``, if this transaction has called it.
-        unchanged: ids of entries whose annotation is known to be unchanged.
     """
     if not documents:
         return {}
-    first = first or await next_document(conn)
+    first = await next_id(conn, document.c.id)
     await insert_rows(
         conn,
         document,
-        ("id", "entry_id", "snapshot_id", *_DESCRIBED),
         [
-            (first + n, each.entry_id, each.snapshot_id, *_properties(each.search_document))
+            {
+                "id": first + n,
+                "entry_id": each.entry_id,
+                "snapshot_id": each.snapshot_id,
+                "word_count": each.search_document.word_count,
+                "language": each.search_document.language,
+                "published": each.search_document.published,
+                "kind": str(each.search_document.kind),
+            }
             for n, each in enumerate(documents)
         ],
     )
     words_of = word_index_of(conn).row
     rows = [each.words or words_of(each.search_document) for each in documents]
     full_text = _table(word_index_of(conn))
-    numbered = [(first + n, *words) for n, words in enumerate(rows)]
-    await insert_rows(conn, full_text, full_text.columns.keys(), numbered)
-    await _mark_outdated(conn, [each for each in documents if each.entry_id not in unchanged])
+    names = full_text.columns.keys()
+    await insert_rows(
+        conn,
+        full_text,
+        [dict(zip(names, (first + n, *words), strict=True)) for n, words in enumerate(rows)],
+    )
+    await _mark_outdated(conn, documents)
     return {each.entry_id: first + n for n, each in enumerate(documents)}
 
 
@@ -164,14 +161,8 @@ def _table(words: WordIndex) -> Table:
 
 async def _mark_outdated(conn: AsyncConnection, documents: Sequence[NewDocument]) -> None:
     """Mark documents as outdated if the annotation of their entry now has another revision."""
-    rows = [(each.entry_id, each.search_document.revision) for each in documents]
-    await execute_rows(conn, _MARK, ("entry_id", "of_revision"), rows)
-
-
-def _properties(search_document: SearchDocument) -> tuple[int, str, int | None, str]:
-    return (
-        search_document.word_count,
-        search_document.language,
-        search_document.published,
-        str(search_document.kind),
-    )
+    rows = [
+        {"entry_id": each.entry_id, "of_revision": each.search_document.revision}
+        for each in documents
+    ]
+    await execute_rows(conn, _MARK, rows)

@@ -14,8 +14,6 @@ from archiver.db.dialects import text_values
 from archiver.db.schema import segment
 from archiver.db.statements import OnConflict, insert_rows
 
-_COLUMNS = ("name", "indexed_bytes", "machine")
-
 
 @dataclass(frozen=True, slots=True)
 class UnuploadedSegment:
@@ -48,8 +46,11 @@ async def set_indexed(
         ends: indexed size by name. A smaller size than the stored one is ignored.
         machine: machine that has the new segments; None if they are in the object store.
     """
-    rows = [(name, end, machine) for name, end in sorted(ends.items())]
-    await insert_rows(conn, segment, _COLUMNS, rows, OnConflict.MAX)
+    rows = [
+        {"name": name, "indexed_bytes": end, "machine": machine}
+        for name, end in sorted(ends.items())
+    ]
+    await insert_rows(conn, segment, rows, OnConflict.MAX)
 
 
 async def not_uploaded(conn: AsyncConnection) -> list[UnuploadedSegment]:

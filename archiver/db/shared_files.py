@@ -42,8 +42,8 @@ async def find(conn: AsyncConnection, name: str) -> SharedFile | None:
 async def put(conn: AsyncConnection, name: str, content: bytes) -> int:
     """Write a file; return its new revision."""
     revision = (await revision_of(conn, name) or 0) + 1
-    columns = ("name", "content", "revision")
-    await insert_rows(conn, shared_file, columns, [(name, content, revision)], OnConflict.REPLACE)
+    row = {"name": name, "content": content, "revision": revision}
+    await insert_rows(conn, shared_file, [row], OnConflict.REPLACE)
     return revision
 
 

@@ -73,11 +73,13 @@ def key(url: str) -> int:
 
 async def insert_all(conn: AsyncConnection, needed: Mapping[int, Iterable[str]]) -> None:
     """Store the URLs that snapshots need, given by row id of the snapshot."""
-    rows = [
-        (row_id, array("q", sorted(map(key, set(urls)))).tobytes())
-        for row_id, urls in needed.items()
-    ]
-    await insert_rows(conn, need, ("snapshot_id", "urls"), rows, OnConflict.REPLACE)
+    await store_packed(
+        conn,
+        {
+            row_id: array("q", sorted(map(key, set(urls)))).tobytes()
+            for row_id, urls in needed.items()
+        },
+    )
 
 
 async def packed(conn: AsyncConnection, row_ids: Collection[int]) -> dict[int, bytes]:
@@ -88,18 +90,8 @@ async def packed(conn: AsyncConnection, row_ids: Collection[int]) -> dict[int, b
 
 async def store_packed(conn: AsyncConnection, found: Mapping[int, bytes]) -> None:
     """Store hashes in the binary form that ``packed`` returns, by snapshot row id."""
-    await insert_rows(conn, need, ("snapshot_id", "urls"), [*found.items()], OnConflict.REPLACE)
-
-
-async def unknown(conn: AsyncConnection, *, limit: int) -> list[SnapshotSources]:
-    """Return snapshots whose URLs are not stored, because an older version recorded them."""
-    lacking = (
-        select(snapshot.c.id)
-        .outerjoin(need, need.c.snapshot_id == snapshot.c.id)
-        .where(need.c.snapshot_id.is_(None))
-        .limit(limit)
-    )
-    return await _sources(conn, lacking)
+    rows = [{"snapshot_id": row_id, "urls": urls} for row_id, urls in found.items()]
+    await insert_rows(conn, need, rows, OnConflict.REPLACE)
 
 
 async def of_entries(conn: AsyncConnection, entry_ids: Sequence[int]) -> list[SnapshotSources]:

@@ -301,10 +301,12 @@ async def store_comparisons(conn: AsyncConnection, found: Sequence[tuple[int, in
     The search documents of the entries become outdated, because they include words of earlier
     articles. If an entry has got a newer snapshot since, its comparison stays pending.
     """
-    await execute_rows(conn, _STORE_COMPARISON, ("entry_id", "newest", "hundredths"), found)
+    names = ("entry_id", "newest", "hundredths")
+    await execute_rows(
+        conn, _STORE_COMPARISON, [dict(zip(names, each, strict=True)) for each in found]
+    )
 
 
-_PARAMETERS = ("snapshot_id", "new_score")
 _IS_THIS = snapshot_table.c.id == bindparam("snapshot_id")
 _SNAPSHOTS = update(snapshot_table).values(score=bindparam("new_score")).where(_IS_THIS)
 _ENTRIES = (
@@ -318,35 +320,22 @@ _ENTRIES = (
 )
 
 
-async def unscored(conn: AsyncConnection, *, limit: int) -> dict[int, Location]:
-    """Return the metadata record locations of snapshots without a score, by row id."""
-    rows = await conn.execute(
-        select(
-            *(snapshot.c.id, segment.c.name),
-            *(snapshot.c.metadata_offset, snapshot.c.metadata_length),
-        )
-        .join(segment, segment.c.id == snapshot.c.metadata_segment_id)
-        .where(snapshot.c.score.is_(None))
-        .order_by(snapshot.c.id.desc())
-        .limit(limit)
-    )
-    return {row.id: Location(*row[1:]) for row in rows}
-
-
 async def store_scores(conn: AsyncConnection, found: Sequence[tuple[int, int]]) -> None:
     """Store the scores of snapshots, given as (row id, percent).
 
     If a snapshot is the newest of its entry, its score is also stored in the entry.
     """
-    await execute_rows(conn, _SNAPSHOTS, _PARAMETERS, found)
-    await execute_rows(conn, _ENTRIES, _PARAMETERS, found)
+    rows = [{"snapshot_id": row_id, "new_score": score} for row_id, score in found]
+    await execute_rows(conn, _SNAPSHOTS, rows)
+    await execute_rows(conn, _ENTRIES, rows)
 
 
 async def store_requisite_counts(
     conn: AsyncConnection, found: Sequence[tuple[int, int, int]]
 ) -> None:
     """Store requisite counts: (snapshot row id, number of requisites, number of missing ones)."""
-    await execute_rows(conn, _COUNTS, ("snapshot_id", "all_of_them", "missing"), found)
+    names = ("snapshot_id", "all_of_them", "missing")
+    await execute_rows(conn, _COUNTS, [dict(zip(names, each, strict=True)) for each in found])
 
 
 _COUNTS = (

@@ -1,9 +1,8 @@
 """Statements for many rows, and reading of tables in batches."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from enum import Enum, auto
 from functools import lru_cache
-from operator import itemgetter
 from typing import Any, Protocol, TypeVar
 
 from sqlalchemy import (
@@ -41,53 +40,48 @@ class OnConflict(Enum):
 async def insert_rows(
     conn: AsyncConnection,
     table: Table,
-    columns: Sequence[str],
-    rows: Sequence[tuple[Any, ...]],
+    rows: Sequence[Mapping[str, Any]],
     on_conflict: OnConflict = OnConflict.FAIL,
 ) -> None:
-    """Insert rows whose values are in the order of ``columns``.
+    """Insert rows, given as values by column; all rows have the same columns.
 
     The rows go to the driver as tuples, because SQLAlchemy takes longer to prepare the named
     parameters of a row than SQLite takes to insert it.
     """
     if not rows:
         return
-    text, places, processors = _compiled(table, tuple(columns), on_conflict, conn.dialect)
-    values = [*rows] if len(places) == 1 else [*map(itemgetter(*places), rows)]
-    for at, process in processors:
-        values = [(*row[:at], process(row[at]), *row[at + 1 :]) for row in values]
+    text, parameters = _compiled(table, tuple(rows[0]), on_conflict, conn.dialect)
+    values = [
+        tuple(convert(row[name]) if convert else row[name] for name, convert in parameters)
+        for row in rows
+    ]
     await conn.exec_driver_sql(text, values)
 
 
 async def execute_rows(
-    conn: AsyncConnection,
-    statement: Executable,
-    names: Sequence[str],
-    rows: Sequence[tuple[Any, ...]],
+    conn: AsyncConnection, statement: Executable, rows: Sequence[Mapping[str, Any]]
 ) -> None:
-    """Run a statement for each row; ``names`` are the parameter names of a row's values."""
+    """Run a statement for each row of parameters."""
     if rows:
-        await conn.execute(statement, [dict(zip(names, row, strict=True)) for row in rows])
+        await conn.execute(statement, rows)
 
 
 @lru_cache(256)
 def _compiled(
     table: Table, columns: tuple[str, ...], on_conflict: OnConflict, dialect: Dialect
-) -> tuple[str, list[int], list[tuple[int, Any]]]:
+) -> tuple[str, list[tuple[str, Callable[[Any], Any] | None]]]:
     """Compile an INSERT.
 
     Returns:
-        The SQL; for each of its parameters, the index of the column in ``columns``; and (parameter
-        index, conversion function) for each parameter that this database needs converted.
+        The SQL; for each of its parameters, the column, and the function that converts the value if
+        this database needs it converted.
     """
     statement = _insertion(table, columns, on_conflict, dialect.name)
     compiled = statement.compile(dialect=dialect, column_keys=columns)
-    names = compiled.positiontup or []
-    processors = []
-    for at, name in enumerate(names):
-        if process := table.c[name].type.dialect_impl(dialect).bind_processor(dialect):
-            processors.append((at, process))
-    return str(compiled), [columns.index(name) for name in names], processors
+    return str(compiled), [
+        (name, table.c[name].type.dialect_impl(dialect).bind_processor(dialect))
+        for name in compiled.positiontup or ()
+    ]
 
 
 def _insertion(

@@ -38,23 +38,10 @@ _REVISION = "lists"
 """Name of the counter of list changes; its value is the revision of the newest lists record."""
 _ARRANGED = "lists arranged"
 """Name of the counter that has the number of lists in the newest applied lists record."""
-_COLUMNS = ("path", "folded", "position", "query", "colour")
-_ARRANGE = (
-    update(entry_list)
-    .where(entry_list.c.path == bindparam("of_path"))
-    .values(
-        position=bindparam("new_position"),
-        query=bindparam("new_query"),
-        colour=bindparam("new_colour"),
-    )
-)
+_ARRANGE = update(entry_list).where(entry_list.c.path == bindparam("of_path"))
 
 
-_SPELL = (
-    update(tag)
-    .where(tag.c.id == bindparam("tag_id"))
-    .values(name=bindparam("spelling"), folded=bindparam("folding"))
-)
+_UPDATE_TAG = update(tag).where(tag.c.id == bindparam("tag_id"))
 
 
 async def all_lists(conn: AsyncConnection) -> list[EntryList]:
@@ -76,13 +63,17 @@ async def arrange(conn: AsyncConnection, lists: Sequence[EntryList]) -> None:
     Other lists are deleted if they are empty. If not, they come after ``lists``.
     """
     rows = [
-        (each.path, list_key(each.path), n, each.query, each.colour)
+        {
+            "path": each.path,
+            "folded": list_key(each.path),
+            "position": n,
+            "query": each.query,
+            "colour": each.colour,
+        }
         for n, each in enumerate(lists, 1)
     ]
-    moved = [(path, *values) for path, _, *values in rows]
-    names = ("of_path", "new_position", "new_query", "new_colour")
-    await execute_rows(conn, _ARRANGE, names, moved)
-    await insert_rows(conn, entry_list, _COLUMNS, rows, OnConflict.KEEP)
+    await execute_rows(conn, _ARRANGE, [{**row, "of_path": row["path"]} for row in rows])
+    await insert_rows(conn, entry_list, rows, OnConflict.KEEP)
     others = entry_list.c.path.not_in(text_values(each.path for each in lists))
     await conn.execute(delete(entry_list).where(others, entry_list.c.entry_count == 0))
     await conn.execute(
@@ -172,8 +163,11 @@ async def list_ids(conn: AsyncConnection, paths: Iterable[str]) -> dict[str, int
     if not fresh:
         return known
     last = (await conn.execute(select(func.max(entry_list.c.position)))).scalar() or 0
-    rows = [(path, list_key(path), last + n) for n, path in enumerate(fresh, 1)]
-    await insert_rows(conn, entry_list, ("path", "folded", "position"), rows)
+    rows = [
+        {"path": path, "folded": list_key(path), "position": last + n}
+        for n, path in enumerate(fresh, 1)
+    ]
+    await insert_rows(conn, entry_list, rows)
     if last < MAX_LISTS:
         await add_pending_record(conn)
     return await _existing_ids(conn, wanted)
@@ -253,8 +247,16 @@ async def _rename_clashing_searches(conn: AsyncConnection, which: ColumnElement[
         for each in searches:
             path = path_for_search(each.path, taken)
             taken.add(path)
-            rows.append((path, list_key(path), each.position, each.query))
-        await insert_rows(conn, entry_list, _COLUMNS, rows)
+            rows.append(
+                {
+                    "path": path,
+                    "folded": list_key(path),
+                    "position": each.position,
+                    "query": each.query,
+                    "colour": each.colour,
+                }
+            )
+        await insert_rows(conn, entry_list, rows)
         ids = among(each.id for each in searches)
         await conn.execute(update(entry_list).where(entry_list.c.id.in_(ids)).values(query=""))
     return bool(searches)
@@ -397,9 +399,15 @@ async def _insert_members(
     for entry_id, list_id, place, added_at in rows:
         if not place:
             last[list_id] += STEP
-        placed.append((entry_id, list_id, place or last[list_id], added_at))
-    names = ("entry_id", "list_id", "place", "added_at")
-    await insert_rows(conn, in_list, names, placed, OnConflict.REPLACE)
+        placed.append(
+            {
+                "entry_id": entry_id,
+                "list_id": list_id,
+                "place": place or last[list_id],
+                "added_at": added_at,
+            }
+        )
+    await insert_rows(conn, in_list, placed, OnConflict.REPLACE)
     await _count_lists(conn, fresh)
 
 
@@ -415,19 +423,19 @@ async def _last_places(conn: AsyncConnection, list_ids: Collection[int]) -> dict
 
 
 async def _remove_from_lists(conn: AsyncConnection, rows: _Rows) -> None:
-    if rows:
-        await execute_rows(conn, _REMOVE, ("of_entry", "of_list"), sorted(rows))
-        await _count_lists(conn, {each: -n for each, n in Counter(one for _, one in rows).items()})
+    removed = [{"of_entry": entry_id, "of_list": list_id} for entry_id, list_id in sorted(rows)]
+    await execute_rows(conn, _REMOVE, removed)
+    await _count_lists(conn, {each: -n for each, n in Counter(one for _, one in rows).items()})
 
 
 async def _count_lists(conn: AsyncConnection, more: Mapping[int, int]) -> None:
-    if more:
-        await conn.execute(
-            update(entry_list)
-            .where(entry_list.c.id == bindparam("list_id"))
-            .values(entry_count=entry_list.c.entry_count + bindparam("more")),
-            [{"list_id": list_id, "more": by} for list_id, by in more.items()],
-        )
+    await execute_rows(
+        conn,
+        update(entry_list)
+        .where(entry_list.c.id == bindparam("list_id"))
+        .values(entry_count=entry_list.c.entry_count + bindparam("more")),
+        [{"list_id": list_id, "more": by} for list_id, by in more.items()],
+    )
 
 
 MAX_IN_SEVERAL = 200_000
@@ -473,11 +481,14 @@ async def attach(
         return set()
     there = await _tag_pairs(conn, known)
     tagged = dict.fromkeys((each, ids[name]) for each, tags in wanted.items() for name in tags)
-    fresh = [(*row, added[row[0]]) for row in tagged if row not in there]
-    if fresh:
-        await insert_rows(conn, entry_tag, ("entry_id", "tag_id", "added_at"), fresh)
-        await _count_tags(conn, Counter(row[1] for row in fresh))
-    return {row[0] for row in fresh}
+    fresh = [
+        {"entry_id": entry_id, "tag_id": tag_id, "added_at": added[entry_id]}
+        for entry_id, tag_id in tagged
+        if (entry_id, tag_id) not in there
+    ]
+    await insert_rows(conn, entry_tag, fresh)
+    await _count_tags(conn, Counter(row["tag_id"] for row in fresh))
+    return {row["entry_id"] for row in fresh}
 
 
 async def respell(conn: AsyncConnection, names: Iterable[str]) -> list[int]:
@@ -510,9 +521,8 @@ async def detach(conn: AsyncConnection, unwanted: Mapping[int, Collection[str]])
     lost = {
         (each, known[key].id) for each, some in keys.items() for key in some if key in known
     } & await _tag_pairs(conn, [*keys])
-    if not lost:
-        return
-    await conn.execute(
+    await execute_rows(
+        conn,
         delete(entry_tag).where(
             entry_tag.c.entry_id == bindparam("from_entry"), entry_tag.c.tag_id == bindparam("gone")
         ),
@@ -591,8 +601,8 @@ async def ids_of(conn: AsyncConnection, names: Iterable[str]) -> dict[str, int]:
     if not keys:
         return {}
     first = {tag_key(name): name for name in unique_tags(keys)}
-    rows = [(name, key, fold(name)) for key, name in first.items()]
-    await insert_rows(conn, tag, ("name", "key", "folded"), rows, OnConflict.KEEP)
+    rows = [{"name": name, "key": key, "folded": fold(name)} for key, name in first.items()]
+    await insert_rows(conn, tag, rows, OnConflict.KEEP)
     found = await _by_key(conn, first)
     unused = [each for each in found.values() if not each.entry_count]
     await _spell(
@@ -608,15 +618,14 @@ async def _by_key(conn: AsyncConnection, keys: Iterable[str]) -> dict[str, Row[*
 
 
 async def _spell(conn: AsyncConnection, tags: Sequence[tuple[int, str]]) -> None:
-    rows = [(tag_id, name, fold(name)) for tag_id, name in tags]
-    await execute_rows(conn, _SPELL, ("tag_id", "spelling", "folding"), rows)
+    rows = [{"tag_id": tag_id, "name": name, "folded": fold(name)} for tag_id, name in tags]
+    await execute_rows(conn, _UPDATE_TAG, rows)
 
 
 async def _count_tags(conn: AsyncConnection, more: Mapping[int, int]) -> None:
-    await conn.execute(
-        update(tag)
-        .where(tag.c.id == bindparam("tag_id"))
-        .values(entry_count=tag.c.entry_count + bindparam("more")),
+    await execute_rows(
+        conn,
+        _UPDATE_TAG.values(entry_count=tag.c.entry_count + bindparam("more")),
         [{"tag_id": tag_id, "more": by} for tag_id, by in more.items()],
     )
 
@@ -656,4 +665,4 @@ async def remove_labels(conn: AsyncConnection, entry_ids: Collection[int]) -> No
 async def reorder_labels(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:
     """Copy ``added_at`` of entries to the rows of their tags and lists, after it changed."""
     for statement in _COPY_ADDED_AT:
-        await execute_rows(conn, statement, ("moved_id",), [(each,) for each in entry_ids])
+        await execute_rows(conn, statement, [{"moved_id": each} for each in entry_ids])

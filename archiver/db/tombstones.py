@@ -61,9 +61,8 @@ async def _store(conn: AsyncConnection, deletion: Deletion) -> None:
     await insert_rows(
         conn,
         gone_entry,
-        ("hash_url", "deletion", "generation"),
         [
-            (each.hash_url, deletion.id, each.generation)
+            {"hash_url": each.hash_url, "deletion": deletion.id, "generation": each.generation}
             for each in deletion.gone
             if each.generation is not None
         ],
@@ -72,22 +71,29 @@ async def _store(conn: AsyncConnection, deletion: Deletion) -> None:
     await insert_rows(
         conn,
         gone_snapshot,
-        ("hash_url", "timestamp", "record_id", "deletion"),
         [
-            (each.hash_url, int(one.timestamp), one.page, deletion.id)
+            {
+                "hash_url": each.hash_url,
+                "timestamp": int(one.timestamp),
+                "record_id": one.page,
+                "deletion": deletion.id,
+            }
             for each in deletion.gone
             for one in each.snapshots
         ],
         OnConflict.KEEP,
     )
-    named = [(each, deletion.id) for each in deletion.captures]
-    await insert_rows(conn, gone_capture, ("record_id", "deletion"), named, OnConflict.KEEP)
+    named = [{"record_id": each, "deletion": deletion.id} for each in deletion.captures]
+    await insert_rows(conn, gone_capture, named, OnConflict.KEEP)
     await insert_rows(
         conn,
         own_article,
-        ("hash_url", "timestamp", "record_id"),
         [
-            (each.hash_url, int(one.timestamp), one.article)
+            {
+                "hash_url": each.hash_url,
+                "timestamp": int(one.timestamp),
+                "record_id": one.article,
+            }
             for each in deletion.gone
             for one in each.articles
         ],
@@ -98,8 +104,8 @@ async def _store(conn: AsyncConnection, deletion: Deletion) -> None:
 async def _restore(conn: AsyncConnection, deletions: Sequence[int]) -> None:
     for table in _BY_DELETION:
         await conn.execute(delete(table).where(table.c.deletion.in_(among(deletions))))
-    rows = [(each,) for each in deletions]
-    await insert_rows(conn, restored, ("deletion",), rows, OnConflict.KEEP)
+    rows = [{"deletion": each} for each in deletions]
+    await insert_rows(conn, restored, rows, OnConflict.KEEP)
 
 
 async def generations(
@@ -278,7 +284,7 @@ async def undeleted_snapshots(conn: AsyncConnection) -> dict[int, int]:
 
 async def add_pending(conn: AsyncConnection, document: str) -> None:
     """Store a record that must be written to a segment, as JSON."""
-    await insert_rows(conn, pending_record, ("document",), [(document,)])
+    await insert_rows(conn, pending_record, [{"document": document}])
 
 
 async def pending(conn: AsyncConnection, *, limit: int) -> dict[int, str]:

@@ -2,9 +2,9 @@
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
-from operator import attrgetter
+from typing import Any
 
 from sqlalchemy import bindparam, case, exists, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -19,7 +19,7 @@ from archiver.db import (
 )
 from archiver.db.counters import next_id
 from archiver.db.dialects import among
-from archiver.db.entries import EntryState, entry_states
+from archiver.db.entries import entry_states
 from archiver.db.full_text import IndexRow
 from archiver.db.schema import Number, attempt, entry, entry_table, snapshot, snapshot_table
 from archiver.db.search_documents import NewDocument
@@ -55,10 +55,6 @@ UPDATE_SAVED = (
     .where(_IS_THIS, func.coalesce(entry_table.c.latest, 0) <= _NEWEST)
 )
 """Update of an entry for which the inserted snapshot is now the newest."""
-SAVED_PARAMETERS = (
-    *("entry_id", "more", "new_title", "newest", "new_status", "new_media_type"),
-    *("new_document", "new_sort_at", "new_rendering", "new_score"),
-)
 
 UPDATE_OLDER = (
     update(entry_table)
@@ -66,21 +62,9 @@ UPDATE_OLDER = (
     .where(_IS_THIS, entry_table.c.latest > _NEWEST)
 )
 """Update of an entry whose newest snapshot is newer than all inserted snapshots."""
-OLDER_PARAMETERS = ("entry_id", "more", "newest")
 
-_ARTICLE_COLUMNS = (
-    *("title", "byline", "site", "excerpt", "language", "published", "canonical"),
-    "extractor",
-    *("article_segment_id", "article_offset", "article_length"),
-    *("metadata_segment_id", "metadata_offset", "metadata_length"),
-)
-UPDATE_ARTICLE = (
-    update(snapshot_table)
-    .values({name: bindparam(f"new_{name}") for name in _ARTICLE_COLUMNS})
-    .where(snapshot_table.c.id == bindparam("snapshot_id"))
-)
+UPDATE_ARTICLE = update(snapshot_table).where(snapshot_table.c.id == bindparam("snapshot_id"))
 """Update of a snapshot whose article was extracted again."""
-READ_PARAMETERS = ("snapshot_id", *(f"new_{name}" for name in _ARTICLE_COLUMNS))
 
 UPDATE_TITLE = (
     update(entry_table)
@@ -88,39 +72,6 @@ UPDATE_TITLE = (
     .where(_IS_THIS)
 )
 """Update of an entry's title and search document after its article was extracted again."""
-NAMED_PARAMETERS = ("entry_id", "new_title", "new_document")
-
-_NEW_SNAPSHOT = (
-    "id",
-    "entry_id",
-    "timestamp",
-    "capture_id",
-    "final_url",
-    "title",
-    "byline",
-    "site",
-    "excerpt",
-    "language",
-    "published",
-    "canonical",
-    "requisite_count",
-    "missing_count",
-    "extractor",
-    "article_segment_id",
-    "article_offset",
-    "article_length",
-    "metadata_segment_id",
-    "metadata_offset",
-    "metadata_length",
-    "rendering",
-    "look",
-    "score",
-    "limits",
-)
-_NO_LOCATION = (None, None, None)
-_page_fields = attrgetter(
-    "title", "byline", "site", "excerpt", "language", "published", "canonical"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,79 +123,28 @@ class NewSnapshot:
     words: IndexRow | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class InsertContext:
-    """Data about existing rows that an insertion of snapshots needs.
-
-    Attributes:
-        existing: (row id, extractor version) of existing snapshots, by (entry id, timestamp).
-        first: row id for the first new snapshot.
-        segments: row ids of segments by name.
-        first_document: result of ``search_documents.next_document``.
-    """
-
-    existing: Mapping[tuple[int, int], tuple[int, str]]
-    first: int
-    segments: Mapping[str, int]
-    first_document: int
-
-
-async def insert_context(
-    conn: AsyncConnection, keys: Collection[tuple[int, int]], names: Collection[str]
-) -> InsertContext:
-    """Read the data about existing rows that an insertion of snapshots needs.
-
-    Args:
-        conn: a writing connection.
-        keys: (entry id, timestamp) of the snapshots.
-        names: names of the segments that contain the records of the snapshots.
-    """
-    return InsertContext(
-        await _existing(conn, keys),
-        await next_id(conn, snapshot_table.c.id),
-        await segment_rows.ids(conn, [*names]),
-        await search_documents.next_document(conn),
-    )
-
-
-async def add_snapshots(
-    conn: AsyncConnection,
-    found: Sequence[NewSnapshot],
-    states: Mapping[int, EntryState] | None = None,
-    context: InsertContext | None = None,
-) -> int:
+async def add_snapshots(conn: AsyncConnection, found: Sequence[NewSnapshot]) -> int:
     """Insert snapshots, oldest first, and update their entries; return how many are new.
 
     If a visit was recorded twice, a snapshot with the same entry and timestamp exists already. This
     row is kept, and gets the new article if a newer extractor version made it.
-
-    Args:
-        conn: a writing connection.
-        found: snapshots to insert.
-        states: states of the entries by row id, if this transaction has read them.
-        context: result of ``insert_context``, if this transaction has called it.
     """
     if not found:
         return 0
     found = _deduplicated(found)
-    states = states or await entry_states(conn, {each.entry_id for each in found})
-    context = context or await insert_context(conn, [*map(_key, found)], _segment_names(found))
-    existing = context.existing
-    known = await _with_missing_segments(conn, context.segments, _segment_names(found))
-    deferred = [(each, *existing[key]) for each in found if (key := _key(each)) in existing]
-    replaced = [(each, row_id) for each, row_id, by in deferred if supersedes(each.extractor, by)]
-    await _replace_articles(conn, replaced)
+    existing = await _existing(conn, [*map(_key, found)])
+    segments = await segment_rows.ids(conn, [*_segment_names(found)])
+    known = [(each, *existing[key]) for each in found if (key := _key(each)) in existing]
+    replaced = [(each, row_id) for each, row_id, by in known if supersedes(each.extractor, by)]
+    await _replace_articles(conn, replaced, segments)
     found = [each for each in found if _key(each) not in existing]
     if not found:
         return 0
-    ids = {id(each): context.first + n for n, each in enumerate(found)}
-    await _insert_snapshots(conn, found, ids, known)
-    unchanged = {each.entry_id for each in found if _is_unchanged(each, states[each.entry_id])}
-    # The document ids in the context are used up if articles were replaced.
-    first_document = None if replaced else context.first_document
-    made = _documents(found, ids)
-    newest = await search_documents.insert_all(conn, made, first_document, unchanged)
-    await _update_entries(conn, found, newest, states)
+    first = await next_id(conn, snapshot_table.c.id)
+    ids = {id(each): first + n for n, each in enumerate(found)}
+    await _insert_snapshots(conn, found, ids, segments)
+    newest = await search_documents.insert_all(conn, _documents(found, ids))
+    await _update_entries(conn, found, newest)
     await counters.change(conn, {counters.SNAPSHOTS: len(found)})
     return len(found)
 
@@ -288,29 +188,24 @@ async def _existing(
     return {(row.entry_id, row.timestamp): (row.id, row.extractor) for row in rows}
 
 
-def _is_unchanged(found: NewSnapshot, before: EntryState) -> bool:
-    """Return whether an entry's annotation is unchanged since its new document was built."""
-    document = found.search_document
-    return document is not None and document.revision == before.revision and not before.is_stale
-
-
 async def _replace_articles(
-    conn: AsyncConnection, replaced: Sequence[tuple[NewSnapshot, int]]
+    conn: AsyncConnection,
+    replaced: Sequence[tuple[NewSnapshot, int]],
+    segment_ids: Mapping[str, int],
 ) -> None:
     """Update snapshots with articles that were extracted again, and their entries."""
     if not replaced:
         return
-    known = await segment_rows.ids(conn, [*_segment_names([each for each, _ in replaced])])
     await execute_rows(
         conn,
         UPDATE_ARTICLE,
-        READ_PARAMETERS,
         [
-            (row_id, *_page_fields(each.metadata), each.extractor, *_places(each, known))
+            {"snapshot_id": row_id, **_article_columns(each, segment_ids)}
             for each, row_id in replaced
         ],
     )
-    await screenshots.put(conn, {row_id: each.renditions for each, row_id in replaced}, known)
+    renditions = {row_id: each.renditions for each, row_id in replaced}
+    await screenshots.put(conn, renditions, segment_ids)
     rows = await conn.execute(
         select(entry.c.id, entry.c.latest).where(
             entry.c.id.in_(among(each.entry_id for each, _ in replaced))
@@ -320,17 +215,19 @@ async def _replace_articles(
     shown = [pair for pair in replaced if latest[pair[0].entry_id] == int(pair[0].timestamp)]
     newest = await search_documents.insert_all(
         conn,
-        [
-            NewDocument(each.entry_id, row_id, each.search_document, each.words)
-            for each, row_id in shown
-            if each.search_document
-        ],
+        _documents([each for each, _ in shown], {id(each): row_id for each, row_id in shown}),
     )
     await execute_rows(
         conn,
         UPDATE_TITLE,
-        NAMED_PARAMETERS,
-        [(each.entry_id, each.metadata.title, newest.get(each.entry_id)) for each, _ in shown],
+        [
+            {
+                "entry_id": each.entry_id,
+                "new_title": each.metadata.title,
+                "new_document": newest.get(each.entry_id),
+            }
+            for each, _ in shown
+        ],
     )
     await snapshots.mark_comparisons_pending(conn, {each.entry_id for each, _ in replaced})
     await search_documents.mark_stale_of(
@@ -345,39 +242,26 @@ async def _insert_snapshots(
     segment_ids: Mapping[str, int],
 ) -> None:
     rows = [
-        (
-            ids[id(each)],
-            each.entry_id,
-            int(each.timestamp),
-            each.capture_id,
-            each.final_url,
-            *_page_fields(each.metadata),
-            each.requisite_count,
-            each.missing_count,
-            each.extractor,
-            *_places(each, segment_ids),
-            each.rendering,
-            each.render_hint,
-            each.score,
-            " ".join(each.limits),
-        )
+        {
+            "id": ids[id(each)],
+            "entry_id": each.entry_id,
+            "timestamp": int(each.timestamp),
+            "capture_id": each.capture_id,
+            "final_url": each.final_url,
+            "requisite_count": each.requisite_count,
+            "missing_count": each.missing_count,
+            "rendering": each.rendering,
+            "look": each.render_hint,
+            "score": each.score,
+            "limits": " ".join(each.limits),
+            **_article_columns(each, segment_ids),
+        }
         for each in found
     ]
-    await insert_rows(conn, snapshot_table, _NEW_SNAPSHOT, rows)
+    await insert_rows(conn, snapshot_table, rows)
     await snapshot_resources.insert_all(conn, {ids[id(each)]: each.needs for each in found})
     shown = {ids[id(each)]: each.renditions for each in found if each.renditions}
     await screenshots.put(conn, shown, segment_ids)
-
-
-async def _with_missing_segments(
-    conn: AsyncConnection, segment_ids: Mapping[str, int], names: Collection[str]
-) -> Mapping[str, int]:
-    """Return ``segment_ids`` (row ids by name) with the ids of all segments in ``names``.
-
-    ``segment_ids`` may lack some, because articles can be in old segments.
-    """
-    missing = [each for each in names if each not in segment_ids]
-    return segment_ids if not missing else {**segment_ids, **await segment_rows.ids(conn, missing)}
 
 
 def _segment_names(found: Sequence[NewSnapshot]) -> set[str]:
@@ -386,47 +270,54 @@ def _segment_names(found: Sequence[NewSnapshot]) -> set[str]:
     return {place.segment for place in places}
 
 
-def _places(found: NewSnapshot, segment_ids: Mapping[str, int]) -> tuple[int | None, ...]:
-    """Return the column values for the locations of the article and the metadata record."""
+def _article_columns(found: NewSnapshot, segment_ids: Mapping[str, int]) -> dict[str, Any]:
+    """Return the columns that another extraction of the article changes."""
     article, record = found.article, found.record
-    place = (
-        (segment_ids[article.segment], article.offset, article.length) if article else _NO_LOCATION
-    )
-    return *place, segment_ids[record.segment], record.offset, record.length
+    return {
+        **asdict(found.metadata),
+        "extractor": found.extractor,
+        "article_segment_id": segment_ids[article.segment] if article else None,
+        "article_offset": article.offset if article else None,
+        "article_length": article.length if article else None,
+        "metadata_segment_id": segment_ids[record.segment],
+        "metadata_offset": record.offset,
+        "metadata_length": record.length,
+    }
 
 
 async def _update_entries(
     conn: AsyncConnection,
     found: Sequence[NewSnapshot],
     newest_documents: dict[int, int],
-    states: Mapping[int, EntryState],
 ) -> None:
+    states = await entry_states(conn, {each.entry_id for each in found})
     newest = {each.entry_id: each for each in sorted(found, key=lambda each: each.timestamp)}
     more = Counter(each.entry_id for each in found)
     older = {key for key, each in newest.items() if int(each.timestamp) < states[key].latest}
     await execute_rows(
         conn,
         UPDATE_OLDER,
-        OLDER_PARAMETERS,
-        [(key, more[key], int(newest[key].timestamp)) for key in sorted(older)],
+        [
+            {"entry_id": key, "more": more[key], "newest": int(newest[key].timestamp)}
+            for key in sorted(older)
+        ],
     )
     await execute_rows(
         conn,
         UPDATE_SAVED,
-        SAVED_PARAMETERS,
         [
-            (
-                each.entry_id,
-                more[each.entry_id],
-                each.metadata.title,
-                int(each.timestamp),
-                each.status,
-                each.media_type,
-                newest_documents.get(each.entry_id),
-                int(each.at.timestamp()),
-                each.rendering,
-                each.score,
-            )
+            {
+                "entry_id": each.entry_id,
+                "more": more[each.entry_id],
+                "new_title": each.metadata.title,
+                "newest": int(each.timestamp),
+                "new_status": each.status,
+                "new_media_type": each.media_type,
+                "new_document": newest_documents.get(each.entry_id),
+                "new_sort_at": int(each.at.timestamp()),
+                "new_rendering": each.rendering,
+                "new_score": each.score,
+            }
             for key, each in newest.items()
             if key not in older
         ],

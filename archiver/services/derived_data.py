@@ -14,7 +14,6 @@ from archiver.crawl.context import CrawlContext
 from archiver.crawl.derived_rows import (
     compare_pending,
     rebuild_stale,
-    score_pending,
 )
 from archiver.db import jobs, queue, snapshots
 from archiver.db.engine import Database
@@ -187,5 +186,4 @@ class Documents:
         while True:
             has_more = await rebuild_stale(self._db, self._store) > 0
             has_more |= await compare_pending(self._db, self._store) > 0
-            has_more |= await score_pending(self._db, self._store) > 0
             await asyncio.sleep(REST_SECONDS if has_more else DOCUMENTS_CHECK_SECONDS)

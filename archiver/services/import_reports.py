@@ -15,6 +15,7 @@ import os
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import suppress
+from dataclasses import asdict
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -162,13 +163,12 @@ async def _write_rows(db: Database, number: int, packed: gzip.GzipFile) -> int:
     rows = after = 0
     while True:
         async with db.read() as conn:
-            page, size, after = await import_reports.lines(
-                conn, number, after=after, limit=REPORT_FILE_PAGE
-            )
-        if not size:
+            page = await import_reports.page(conn, number, after=after, limit=REPORT_FILE_PAGE)
+        if not page:
             return rows
-        await asyncio.to_thread(packed.write, f"{page}\n".encode())
-        rows += size
+        lines = (_json_line([*asdict(each).values()]) for each in page)
+        await asyncio.to_thread(packed.writelines, lines)
+        rows, after = rows + len(page), page[-1].row
 
 
 def _name(started_at: int, number: int) -> str:

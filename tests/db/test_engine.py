@@ -19,11 +19,11 @@ from archiver.db.schema import MAX_KEY_BYTES, counter, shortened
 from archiver.db.statements import insert_rows
 from archiver.errors import IndexUnavailable
 
-ROW = ("a row", 1)
+ROW = {"name": "a row", "value": 1}
 
 
 async def insert(conn, *rows):
-    await insert_rows(conn, counter, ("name", "value"), rows or [ROW])
+    await insert_rows(conn, counter, rows or [ROW])
 
 
 async def is_there(conn, name="a row"):
@@ -78,7 +78,7 @@ async def test_two_concurrent_writers_lose_no_update(db, other):
 
     is_ours = counter.c.name == "a row"
     async with db.write() as conn:
-        await insert(conn, ("a row", 0))
+        await insert(conn, {**ROW, "value": 0})
 
     async with asyncio.TaskGroup() as group:
         for who in (db, other, db):
@@ -113,7 +113,8 @@ async def test_a_cancelled_write_releases_the_write_lock(db, other):
     async def write_forever():
         async with db.write() as conn:
             for number in count():
-                await insert(conn, *((f"{number}, {each}", each) for each in range(3_000)))
+                rows = ({"name": f"{number}, {each}", "value": each} for each in range(3_000))
+                await insert(conn, *rows)
 
     other.limit_waits()
     for _ in range(3):
@@ -197,7 +198,7 @@ async def test_a_file_that_was_removed_or_replaced_takes_no_more_writes(
         put(other)
         with pytest.raises(IndexUnavailable, match="removed or replaced"):
             async with db.write() as conn:
-                await insert(conn, ("another row", 1))
+                await insert(conn, {**ROW, "name": "another row"})
 
 
 TEXTS = st.text(alphabet="\0\x01\x02ab€😀", max_size=8)
@@ -231,13 +232,13 @@ async def row_count(db):
 
 async def test_many_rows_are_all_inserted_or_none(db):
     before = await row_count(db)
-    rows = [(f"row {n}", n) for n in range(MANY)]
+    rows = [{"name": f"row {n}", "value": n} for n in range(MANY)]
 
     with pytest.raises(IntegrityError):
         async with db.write() as conn:
-            await insert_rows(conn, counter, ("name", "value"), [*rows, rows[0]])
+            await insert_rows(conn, counter, [*rows, rows[0]])
     assert await row_count(db) == before
 
     async with db.write() as conn:
-        await insert_rows(conn, counter, ("name", "value"), rows)
+        await insert_rows(conn, counter, rows)
     assert await row_count(db) == before + MANY

@@ -114,7 +114,6 @@ READS = {
         for q in ("site:a.example", "tag:t", "list:a")
     },
     "stale documents": lambda conn: search_documents.stale(conn, limit=50),
-    "unscored": lambda conn: snapshots.unscored(conn, limit=50),
     "kept badly": lambda conn: snapshots.scored_below(conn, 50, after=(3, 7), limit=50),
     "looks at hosts": lambda conn: host_queue.render_hints_after(conn, 7, limit=50),
     "owed comparisons": lambda conn: snapshots.pending_comparisons(conn, limit=50),

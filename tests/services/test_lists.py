@@ -111,6 +111,19 @@ async def test_counts_of_saved_searches_are_right_on_the_first_view(archive):
     assert await count() == 1  # The restored entry has changed since the edit.
 
 
+async def test_a_saved_search_gives_way_to_a_list_that_takes_its_name(archive):
+    await archive.lists.make("Later", "tag:later")
+    await archive.lists.set_colour("Later", ListColour.RED)
+    await archive.editing.change(URLS[:1], AnnotationChange(with_folders=("Later",)))
+
+    kept = [(each.path, each.query, each.colour, each.count) for each in await archive.lists.all()]
+
+    assert kept[-2:] == [
+        ("Later", "", ListColour.RED, 1),
+        ("Later (search)", "tag:later", ListColour.RED, 0),
+    ]
+
+
 async def test_invalid_lists_are_refused(archive):
     for path, query in (("", ""), (" / ", ""), ("Recipes", ""), ("Recipes", "is:read")):
         with pytest.raises(InputError):
