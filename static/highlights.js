@@ -67,7 +67,7 @@ if (text && form) {
     form.requestSubmit();
   };
   for (const radio of form.querySelectorAll("[name=colour]")) {
-    const words = radio.closest("label").textContent.trim();
+    const words = radio.title;
     const button = Object.assign(document.createElement("button"), { type: "button", className: `swatch hl-${radio.value}`, title: words });
     button.setAttribute("aria-label", words);
     button.addEventListener("click", () => mark(radio));

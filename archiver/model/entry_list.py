@@ -132,6 +132,11 @@ class EntryList:
         return folder_names(self.path)[-1]
 
     @property
+    def parent(self) -> str:
+        """Path of the list that contains this one; empty at the top level."""
+        return folder_path(folder_names(self.path)[:-1])
+
+    @property
     def depth(self) -> int:
         """Number of parent lists."""
         return len(folder_names(self.path)) - 1

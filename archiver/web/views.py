@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 
 from archiver.config import NO_RULE, SiteRule
 from archiver.errors import InvalidQuery
-from archiver.model.annotation import Colour
 from archiver.model.capture import Capture, Timestamp
 from archiver.model.deletion import BinnedItem
 from archiver.model.entry import Entry, Snapshot
@@ -424,7 +423,6 @@ class HighlightsView:
     next_url: str = ""
     refusal: SearchError | None = None
     notice: EditNotice | None = None
-    colours: tuple[Colour, ...] = tuple(Colour)
     title: str | Message = Message("Highlights")
 
 
@@ -651,7 +649,6 @@ class EntryView:
     neighbours: NeighboursView | None = None
     current_url: str = ""
     highlights: tuple[PlacedHighlight, ...] = ()
-    colours: tuple[Colour, ...] = tuple(Colour)
     years: tuple[Year, ...] = ()
     browser_problem: Message | None = None
     archives: tuple[str, ...] = ()

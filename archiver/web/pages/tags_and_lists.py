@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from aiohttp import web
 from multidict import MultiMapping
 
-from archiver.errors import InputError
+from archiver.errors import InputError, NotFound
 from archiver.model.entry_list import ListColour, is_within
 from archiver.services.editing import Edited
 from archiver.services.lists import EntryLists, ListPosition
@@ -57,7 +57,7 @@ async def change_list(request: web.Request) -> web.StreamResponse:
     form = await request.post()
     try:
         return await _apply_to_lists(request, form)
-    except InputError as error:
+    except (InputError, NotFound) as error:
         of, new = str(form.get("path", "")), str(form.get("new", ""))
         made = form.get("do") == "make"
         query = str(form.get("query", ""))
