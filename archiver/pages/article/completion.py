@@ -10,7 +10,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from archiver.http.urls import join
 from archiver.pages.article.elements import HEADINGS, KEPT_EMPTY
-from archiver.pages.article.tree import first_text, lengths, remove, unwrap
+from archiver.pages.article.tree import first_text, remove, text_in, unwrap
 from archiver.pages.parsing import SIZES
 from archiver.pages.references import read_candidates
 
@@ -59,10 +59,10 @@ def _is_right_to_left(root: Element) -> bool:
 
 def _main_path(body: Element) -> Iterator[Element]:
     """Yield the elements that hold most of a page's text, from the outside in."""
-    sizes, element = lengths(body), body
+    least, element = _MOST * len(text_in(body)), body
     for _ in range(_MAX_LEVELS):
-        inner = max(element, key=lambda each: sizes.get(each, 0), default=None)
-        if inner is None or sizes.get(inner, 0) < _MOST * sizes[body]:
+        inner = max(element, key=lambda each: len(text_in(each)), default=None)
+        if inner is None or len(text_in(inner)) < least:
             return
         yield inner
         element = inner

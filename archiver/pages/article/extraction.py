@@ -237,13 +237,14 @@ def _with_hidden(
 
     If all articles are nearly empty, hidden elements of the page are tried as well.
     """
-    best = visible
+    best, length = visible, _length(visible)
     for each in hidden:
-        if each.size > each.factor * max(_length(best), SHORTEST / each.factor):
+        if each.size > each.factor * max(length, SHORTEST / each.factor):
             found = parse(each.markup)
             body = to_tree(found) if found is not None else None
             best = _longer(best, body, each.markup, each.factor)
-    if _length(best) < NEARLY_EMPTY:
+            length = _length(best)
+    if length < NEARLY_EMPTY:
         best = _longer(best, to_tree(page), source, POSSIBLE, hides=False)
     return best
 

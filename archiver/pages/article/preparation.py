@@ -15,7 +15,6 @@ from archiver.pages.article.elements import (
     SENTENCE,
     UNLIKELY_ROLES,
     named,
-    remembered,
 )
 from archiver.pages.article.embeds import GIST
 from archiver.pages.article.tree import first_text
@@ -178,6 +177,9 @@ def _collapse_runs(html: bytes) -> bytes:
     return first
 
 
+_MAY_HIDE = frozenset({"hidden", "style", "aria-modal", "class", "aria-hidden"})
+
+
 def drop_hidden(body: Element) -> None:
     """Remove the hidden elements in a body. A hidden body stays, because a script may show it."""
     for element in [each for each in body.iterdescendants() if is_hidden(each)]:
@@ -188,22 +190,21 @@ def drop_hidden(body: Element) -> None:
 
 def is_hidden(element: Element) -> bool:
     """Return whether an element is hidden by its own markup."""
-    attributes = dict(element.items())
-    if not attributes:
+    names = element.keys()
+    if _MAY_HIDE.isdisjoint(names):
         return False
-    if "hidden" in attributes and attributes["hidden"].lower() != "until-found":
+    if "hidden" in names and element.get("hidden").lower() != "until-found":
         return bool(element.tag != "img")
-    style = attributes.get("style")
-    if style and _HIDDEN_STYLE.search(style):
+    if "style" in names and _HIDDEN_STYLE.search(element.get("style")):
         return not _is_waiting(element)
-    if attributes.get("aria-modal") == "true" and attributes.get("role") == "dialog":
+    if element.get("aria-modal") == "true" and element.get("role") == "dialog":
         return True
-    name = attributes.get("class")
-    if name and _is_unseen_name(name[:_MAX_CLASS]) and _is_for_screen_readers(element):
+    if "class" in names and _is_for_screen_readers(element):
         return True
     return (
-        attributes.get("aria-hidden") == "true"
-        and "fallback-image" not in (name or "")
+        "aria-hidden" in names
+        and element.get("aria-hidden") == "true"
+        and "fallback-image" not in (element.get("class") or "")
         and element.tag not in _VISIBLE
         and not _is_visible_text(element)
     )
@@ -218,12 +219,10 @@ _NOT_TEXT = re.compile(
 )
 """Classes and ids of ``aria-hidden`` elements that are really hidden, or are icons or formulas."""
 
-_is_unseen_name = remembered(
-    re.compile(
-        r"(?:^|\s)(?:sr-only|visually-?hidden|screen-?reader(?:-?text|-only)?|assistive-text"
-        r"|a11y-hidden|element-invisible|hide-visually)(?:$|\s)",
-        re.IGNORECASE,
-    )
+_UNSEEN_NAME = re.compile(
+    r"(?:^|\s)(?:sr-only|visually-?hidden|screen-?reader(?:-?text|-only)?|assistive-text"
+    r"|a11y-hidden|element-invisible|hide-visually)(?:$|\s)",
+    re.IGNORECASE,
 )
 
 
@@ -235,8 +234,9 @@ def _is_waiting(element: Element) -> bool:
 
 
 def _is_for_screen_readers(element: Element) -> bool:
-    """Return whether an element named so is a short text that only screen readers present."""
-    if element.tag in HEADINGS:
+    """Return whether an element is a short text that only screen readers present."""
+    name = (element.get("class") or "")[:_MAX_CLASS]
+    if not _UNSEEN_NAME.search(name) or element.tag in HEADINGS:
         return False
     is_short = len(first_text(element, _MAX_LINE)) < _MAX_LINE
     return is_short and next(element.iter("img", "math", "svg"), None) is None
