@@ -16,7 +16,7 @@ _MAX_STYLE = 200
 _NUMBERS = re.compile(r"[\d\s.:|]*")
 _NUMBERED = re.compile(
     r"\b(?:line-?no(?:s|number)?|linenumbers?|line-?numbers?(?:-rows)?|line_numbers?|ln-num|gutter"
-    r"|hljs-ln-numbers|hljs-ln-n|lineno|ln|crayon-nums|rouge-gutter|blob-num)\b"
+    r"|linenr|hljs-ln-numbers|hljs-ln-n|lineno|ln|crayon-nums|rouge-gutter|blob-num)\b"
 )
 _LINE = re.compile(r"\b(?:line|code-line|cl|crayon-line|view-line|token-line|blob-code-inner)\b")
 _LANGUAGE = re.compile(
@@ -28,7 +28,13 @@ _NO_LANGUAGE = frozenset("none text plain plaintext default output wrapper".spli
 _MARKUP = frozenset(
     {"a", "img", "svg", "math", "sub", "sup", "em", "strong", "b", "i", "u", "mark"}
 )
+_CODE_NAMES = re.compile(
+    r"(?:^|[\s_-])(?:highlight|highlighter|linenums|geshi|geshifilter|code|codeblock|prettyprint"
+    r"|syntaxhighlighter|dp-[a-z]+)(?:$|[\s_-])"
+)
+_BLANK_LINE = re.compile(r"^[ \u200b\ufeff]+$", re.MULTILINE)
 _BLOCKS = frozenset("div li p ol ul table tbody thead tr".split())
+_LINE_BLOCKS = ("div", "p", "li", "tr")
 _PLAIN = _BLOCKS | frozenset("span code font br tt samp nobr td th".split())
 _DISPLAYED = re.compile(r"display\s*:\s*(?:block|flex|grid|table-row|list-item)", re.IGNORECASE)
 
@@ -38,8 +44,20 @@ def normalise_code(body: Element) -> None:
     for table in list(body.iter("table")):
         if table.getparent() is not None:
             _normalise_table(table)
+    for numbered in list(body.iter("ol")):
+        if _is_code_list(numbered) and next(numbered.iterancestors("pre"), None) is None:
+            numbered.tag = "pre"
     for pre in outermost(body, "pre"):
         _normalise_pre(pre)
+
+
+def _is_code_list(numbered: Element) -> bool:
+    """Return whether each item of a list is a line of code, according to class names."""
+    above = numbered.getparent()
+    names = f"{numbered.get('class') or ''} {above.get('class') or ''}"
+    if not _CODE_NAMES.search(names[:_MAX_STYLE]) or len(numbered) < MIN_LINES:
+        return False
+    return next(numbered.iter("p", "pre", "ul", "h2", "h3"), None) is None
 
 
 def _normalise_table(table: Element) -> None:
@@ -55,6 +73,9 @@ def _normalise_table(table: Element) -> None:
         replace(table, _make_pre(lines, table))
         return
     cells = [[each for each in row if each.tag in {"td", "th"}] for row in rows]
+    if len(rows) >= MIN_LINES and all(len(row) == 1 and _is_only_code(row[0]) for row in cells):
+        replace(table, _make_pre(["".join(row[0].itertext()).strip("\n") for row in cells], table))
+        return
     if not cells or any(len(row) != 2 for row in cells):
         return
     if not all(_is_numbers(numbers) for numbers, _ in cells):
@@ -82,6 +103,11 @@ def _is_code(cell: Element) -> bool:
     return "code" in (cell.get("class") or "")
 
 
+def _is_only_code(cell: Element) -> bool:
+    is_bare = not (cell.text or "").strip() and len(cell) == 1
+    return is_bare and cell[0].tag == "code" and not (cell[0].tail or "").strip()
+
+
 def _lines(cell: Element) -> list[str]:
     found = [each for each in cell.iter() if _LINE.search(each.get("class") or "")]
     return ["".join(each.itertext()).rstrip("\n\xa0 ") for each in found]
@@ -105,10 +131,20 @@ def _normalise_pre(pre: Element) -> None:
     if all(each.tag in _PLAIN for each in pre.iterdescendants()):
         text = _text_of(pre)
     elif any(each.tag in _MARKUP for each in pre.iterdescendants()):
+        _separate_lines(pre)
         return
     else:
         text = "".join(pre.itertext())
     _rewrite(pre, text, language)
+
+
+def _separate_lines(pre: Element) -> None:
+    """Make the lines that are blocks inline, and end each with a line break."""
+    for line in list(pre.iterdescendants(*_LINE_BLOCKS)):
+        if next(line.iterdescendants(*_LINE_BLOCKS), None) is None:
+            line.tag = "span"
+            if not "".join(line.itertext()).endswith("\n"):
+                line.tail = "\n" + (line.tail or "").removeprefix("\n")
 
 
 def _normalise_lines(pre: Element) -> None:
@@ -123,7 +159,10 @@ def _normalise_lines(pre: Element) -> None:
     between = "".join(filter(None, (holder.text, *(each.tail for each in lines))))
     if len(lines) < MIN_LINES or len(lines) < len(holder) or "\n" in between.strip(" \t"):
         return
-    if not all(_is_line(each, pre) for each in lines) and (between or not _are_similar(lines)):
+    is_grid = "grid" in (holder.get("style") or "")[:_MAX_STYLE]
+    if not (is_grid or all(_is_line(each, pre) for each in lines)) and (
+        between or not _are_similar(lines)
+    ):
         return
     for each in lines:
         each.tag = "div"
@@ -174,7 +213,7 @@ def _rewrite(pre: Element, text: str, language: str) -> None:
     if name:
         pre.set("id", name)
     holder = etree.SubElement(pre, "code") if is_code else pre
-    holder.text = text.strip("\n")
+    holder.text = _BLANK_LINE.sub("", text.replace("\xa0", " ")).strip("\n")
     if language:
         holder.set("class", f"language-{language}")
 

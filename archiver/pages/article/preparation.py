@@ -8,7 +8,6 @@ from lxml.etree import _Element as Element
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from archiver.pages.article.elements import (
-    FLOW,
     FORM_CONTROLS,
     HEADINGS,
     PHRASING,
@@ -17,6 +16,7 @@ from archiver.pages.article.elements import (
     named,
 )
 from archiver.pages.article.embeds import GIST
+from archiver.pages.article.preserved_lines import keep_lines
 from archiver.pages.article.tree import first_text
 
 _MAX_BESIDE = 50
@@ -55,7 +55,7 @@ def to_tree(page: LexborHTMLParser) -> Element | None:
         )
         if not is_read:
             script.decompose()
-    _keep_lines(page)
+    keep_lines(page)
     for style in page.css("style"):
         if style.parent is None or (style.parent.tag or "") not in _DRAWN:
             style.decompose()
@@ -74,66 +74,6 @@ def to_tree(page: LexborHTMLParser) -> Element | None:
     )
     root = etree.fromstring(html, parser)
     return root.find("body") if root is not None else None
-
-
-_MAX_SET, _MAX_WITHIN = 300, 1000
-_SPACED = re.compile(
-    r"(?:^|[;\s])white-space\s*:\s*(pre-wrap|pre-line|break-spaces|pre)\b", re.IGNORECASE
-)
-_CODE_CELLS = "td.blob-code, td.js-file-line"
-_BLOCKS = FLOW | {"td", "li"}
-
-
-def _keep_lines(page: LexborHTMLParser) -> None:
-    """Preserve line breaks in code cells and in elements whose style has ``white-space``.
-
-    Text becomes ``<pre>``, or gets ``<br>`` elements if its lines may wrap.
-    """
-    within = {each.mem_id for each in page.css("pre *, textarea *")}
-    for node in page.css(f"[style*='white-space' i], {_CODE_CELLS}")[:_MAX_SET]:
-        found = _SPACED.search((node.attributes.get("style") or "")[:_MAX_CLASS])
-        is_cell = node.tag in {"td", "th"}
-        if node.mem_id in within or not (found or is_cell):
-            continue
-        if _holds_lines(node, is_cell=is_cell):
-            if found is None or found[1].lower() == "pre":
-                _wrap_in_pre(node, is_inside=is_cell)
-            else:
-                _break_lines(node)
-
-
-def _holds_lines(node: LexborNode, *, is_cell: bool) -> bool:
-    """Return whether an element has no blocks and several lines of text.
-
-    For a code cell, the number of lines does not matter.
-    """
-    within = [*islice(node.traverse(), 1, _MAX_WITHIN)]
-    if len(within) == _MAX_WITHIN - 1 or any(each.tag in _BLOCKS for each in within):
-        return False
-    return is_cell or "\n" in (node.text() or "").strip()
-
-
-def _wrap_in_pre(node: LexborNode, *, is_inside: bool) -> None:
-    pre = node.parser.create_node("pre")
-    for child in [*node.iter(include_text=True)]:
-        pre.insert_child(child, move=True)
-    if is_inside:
-        node.insert_child(pre)
-        return
-    for name in ("class", "id"):
-        if value := node.attributes.get(name):
-            pre.attrs[name] = value
-    node.replace_with(pre)
-
-
-def _break_lines(node: LexborNode) -> None:
-    for text in [each for each in node.traverse(include_text=True) if each.is_text_node]:
-        first, *lines = (text.text_content or "").split("\n")
-        for line in [first, *lines][:-1]:
-            text.insert_before(line)
-            text.insert_before(node.parser.create_node("br"))
-        if lines:
-            text.replace_with(lines[-1])
 
 
 def _normalise_raw_text(node: LexborNode) -> None:

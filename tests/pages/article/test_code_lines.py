@@ -28,13 +28,28 @@ LINES = ["def fly(wind):", "    if wind:", '        return "up"']
             "</td></tr>",
         ),
         ("<div style='white-space:pre'>{}</div>", "", "\n"),
+        ("<div style='white-space-collapse: preserve'>{}</div>", "", "\n"),
+        ("<style>.src{{white-space: pre}}</style><div class=src>{}</div>", "", "\n"),
+        ("<style>@media all{{/*}}*/p, .s>p{{white-space:pre}}</style><p>{}</p>", "", "\n"),
+        ("<style>pre code{{display: grid}}</style><pre><code>{}</code></pre>", "<span>", "</span>"),
+        ("<p><code class=block>{}</code></p>", "", "\n"),
+        ("<code>{}</code>", "", "<br>"),
+        ("<div><code>{}</code></div>", "<div>", "</div>"),
+        ("<div class=highlight><ol>{}</ol></div>", "<li><code>", "</code></li>"),
+        ("<table class=code>{}</table>", "<tr><td><code>", "</code></td></tr>"),
+        ("<pre>{}</pre>", "<div class=line><b>", "</b></div>"),
+        ("<pre>{}</pre>", "<span class=linenr>{}: </span>", "\n"),
+        ("<div class=cm-content>{}</div>", "<div class=cm-line>", "</div>"),
+        ("<div class=CodeMirror-code>{}</div>", "<div><p>{}</p><pre>", "</pre></div>"),
         ("<xmp>{}</xmp>", "", "\n"),
         ("<listing>{}</listing>", "", "\n"),
     ],
 )
 def test_each_line_of_code_is_a_line(around, before, after):
+    is_collapsed = "<br>" in after or "td><code" in before or "<li>" in before
+    lines = [each.replace(" ", "&nbsp;") if is_collapsed else each for each in LINES]
     code = around.format(
-        "".join(f"{before.format(n)}{line}{after}" for n, line in enumerate(LINES, 1))
+        "".join(f"{before.format(n)}{line}{after}" for n, line in enumerate(lines, 1))
     )
     article = extract_article(f"<article><h1>Kites</h1>{TEXT}{code}{TEXT}</article>", "http://a/")
     found = re.search("<pre>(.*?)</pre>", article.html, re.DOTALL)
@@ -57,3 +72,6 @@ def test_preserved_line_breaks_of_prose_are_line_breaks():
     verse = "<div style='white-space: pre-line'>One line\nand <b>another\nand</b> a third</div>"
     article = extract_article(f"<article>{TEXT}{verse}{TEXT}</article>", "http://a/")
     assert "One line<br>and <b>another<br>and</b> a third" in article.html
+    indented = "<p style='white-space: pre-wrap'>One line\n  and another</p>"
+    article = extract_article(f"<article>{TEXT}{indented}{TEXT}</article>", "http://a/")
+    assert "One line<br>&nbsp;&nbsp;and another" in article.html
