@@ -11,7 +11,7 @@ from archiver.db.dialects import text_values
 from archiver.db.schema import entry, feed, feed_item, gone_entry
 from archiver.db.statements import OnConflict, insert_rows
 from archiver.model.capture import HashUrl
-from archiver.model.feed import FeedState, source_of
+from archiver.model.feed import FeedState, feed_of, source_of
 
 FORGOTTEN_SECONDS = 90 * 86400
 """Seconds after which an item that is no longer in its feed is deleted.
@@ -147,6 +147,16 @@ async def newest_entries(
     )
     newest = select(ranked.c.url, ranked.c.id).where(ranked.c.rank <= each).order_by(ranked.c.rank)
     return [(row.url, row.id) for row in await conn.execute(newest)]
+
+
+async def count_unread(conn: AsyncConnection, urls: Collection[str]) -> dict[str, int]:
+    """Return the number of unread entries of each feed by URL, if it is not 0."""
+    query = (
+        select(entry.c.source, func.count())
+        .where(entry.c.source.in_([source_of(each) for each in urls]), entry.c.is_read == 0)
+        .group_by(entry.c.source)
+    )
+    return {feed_of(source): count for source, count in await conn.execute(query)}
 
 
 def _state(row: Row[*tuple[Any, ...]]) -> FeedState:

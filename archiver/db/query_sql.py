@@ -38,6 +38,7 @@ from archiver.db.schema import (
     tag,
 )
 from archiver.http.timestamps import to_timestamp
+from archiver.model.feed import source_of
 from archiver.model.job import State
 from archiver.model.rendering import Limit, Rendering
 from archiver.search.query_dates import Age, Dates
@@ -333,6 +334,14 @@ def _import(value: str) -> _Test:
     return or_(own.exists(), entry.c.brought_by == int(value), named)
 
 
+def _feed(value: str) -> _Test:
+    """Compare with a whole URL, or with its beginning without the scheme."""
+    if "://" in value:
+        return entry.c.source == source_of(value)
+    begins = (source_of(f"{scheme}://{value}") for scheme in ("https", "http"))
+    return or_(*(entry.c.source.startswith(each, autoescape=True) for each in begins))
+
+
 def _has_gap() -> _Test:
     return (
         select(snapshot.c.id)
@@ -379,6 +388,7 @@ _BY_TEXT: Mapping[Condition, Callable[[str], _Test]] = {
     Condition.STATUS: _status,
     Condition.FAILED: _failed,
     Condition.IMPORT: _import,
+    Condition.FEED: _feed,
 }
 _MOMENTS: Mapping[Condition, tuple[ColumnElement[int], Callable[[datetime], int]]] = {
     Condition.ADDED: (entry.c.added_at, lambda moment: int(moment.timestamp())),

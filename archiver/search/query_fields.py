@@ -260,6 +260,13 @@ FIELDS: tuple[Field, ...] = (
         marked("entries of an import, by its number or file name"),
         _name,
     ),
+    Field(
+        Condition.FEED,
+        marked("the URL of a feed, or its beginning"),
+        "feed:blog.example.org",
+        marked("entries from a feed that you follow"),
+        _name,
+    ),
 )
 BY_NAME: Mapping[str, Field] = {field.name.value: field for field in FIELDS}
 

@@ -40,6 +40,7 @@ class Condition(StrEnum):
     CHANGED = "changed"
     SCORE = "score"
     IMPORT = "import"
+    FEED = "feed"
 
 
 class IsValue(StrEnum):

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from io import BytesIO
 from pathlib import Path
@@ -10,7 +10,7 @@ from pathlib import Path
 from archiver.config import show_size
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.feed_requests import FeedResponse, request_feed
-from archiver.db import entries, feeds, new_entries
+from archiver.db import entries, feeds, new_entries, snapshots
 from archiver.db.engine import Database
 from archiver.errors import ConfigurationError, FetchError, InputError, NotFound, UnreadableFile
 from archiver.formats.feeds import FORMS, feed_title
@@ -23,13 +23,13 @@ from archiver.formats.outlines import (
 )
 from archiver.http.urls import host, parse_url, with_scheme
 from archiver.logs import get_log
-from archiver.model.entry import Entry
 from archiver.model.failure import Failure
 from archiver.model.feed import NO_FEED, FeedState, FollowedFeed, Subscription, source_of
 from archiver.model.imports import as_message
 from archiver.model.seed import Seed
 from archiver.pages.worker_messages import Document
 from archiver.services.entries import clean_tags
+from archiver.services.search_results import ListedEntry, shown_of
 from archiver.services.user_files import FEEDS, user_file
 
 AT_ONCE = 4
@@ -284,10 +284,20 @@ def _is_bookmark_export(answer: FeedResponse) -> bool:
 
 MAX_SHOWN = 50
 """Maximum number of feeds whose newest entries are listed."""
-MAX_NEWEST = 3
+MAX_NEWEST = 5
 """Maximum number of newest entries that are listed for one feed."""
 CLAIM_SECONDS = 600
 """Seconds after which another machine may take over a due feed."""
+
+
+@dataclass(frozen=True, slots=True)
+class FeedContent:
+    """Newest entries of a feed, and the number of its unread entries."""
+
+    newest: tuple[ListedEntry, ...] = ()
+    unread: int = 0
+
+
 _Change = Callable[[list[Subscription]], list[Subscription]]
 
 
@@ -310,18 +320,20 @@ class Subscriptions:
             states = await feeds.states(conn)
         return [FollowedFeed(each, states.get(each.url)) for each in subscriptions]
 
-    async def newest(self, followed: Sequence[FollowedFeed]) -> dict[str, list[Entry]]:
-        """Return the newest entries of each feed by its URL, for the first `MAX_SHOWN` feeds."""
+    async def contents(self, followed: Sequence[FollowedFeed]) -> dict[str, FeedContent]:
+        """Return the contents of each feed by its URL, for the first `MAX_SHOWN` feeds."""
         urls = [each.subscription.url for each in followed[:MAX_SHOWN]]
         async with self._db.read() as conn:
             found = await feeds.newest_entries(conn, urls, each=MAX_NEWEST)
-            entries_by_id = await entries.by_ids(conn, [row_id for _, row_id in found])
+            unread = await feeds.count_unread(conn, urls)
+            ids = [row_id for _, row_id in found]
+            newest_snapshots = await snapshots.latest_of(conn, ids)
+            items = await shown_of(conn, await entries.by_ids(conn, ids), newest_snapshots)
         return {
-            url: [
-                entries_by_id[row_id]
-                for of, row_id in found
-                if of == url and row_id in entries_by_id
-            ]
+            url: FeedContent(
+                tuple(items[row_id] for of, row_id in found if of == url and row_id in items),
+                unread.get(url, 0),
+            )
             for url in urls
         }
 

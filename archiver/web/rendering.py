@@ -20,6 +20,7 @@ from archiver.model.entry_list import EntryList
 from archiver.model.imports import with_detail
 from archiver.model.language import LANGUAGES
 from archiver.model.message import Message
+from archiver.search.query_tree import Condition, FieldCondition, write
 from archiver.services.lists import Activity
 from archiver.web import auth
 from archiver.web.app_keys import RUNTIME, SESSION, SIGNED_IN, WORDINGS
@@ -241,6 +242,7 @@ def environment(wording: Wording, base: str = "") -> Environment:
         initial=initial,
         without_direction_changes=without_direction_changes,
         search_for_list=search_for_list,
+        search_for_feed=search_for_feed,
     )
     made.globals.update(side_bar=_side_bar_in(made))
     return made
@@ -309,6 +311,11 @@ def initial(site: str) -> str:
 def search_for_list(path: str) -> str:
     """Return the search that shows a list."""
     return EntryList(path).search_query
+
+
+def search_for_feed(url: str) -> str:
+    """Return the search that shows the entries of a feed."""
+    return write(FieldCondition(Condition.FEED, url))
 
 
 def iso(value: datetime | Timestamp) -> str:

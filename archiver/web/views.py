@@ -1,6 +1,6 @@
 """View data of pages."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from archiver.config import NO_RULE, SiteRule
@@ -23,6 +23,7 @@ from archiver.services.crawling import CrawlState, StorageUsage
 from archiver.services.deletion import Deleted
 from archiver.services.editing import Edited, TagInUse
 from archiver.services.entries import EntryDetail, SavedAddress, SnapshotDetail
+from archiver.services.feeds import FeedContent
 from archiver.services.fixity import LastCheck
 from archiver.services.highlights import HighlightList
 from archiver.services.home import HomePageContent
@@ -796,8 +797,7 @@ class FeedsView(_ActionResult):
 
     Attributes:
         feeds: the followed feeds, in the order in which they were added.
-        newest: the newest entries of each feed by its URL.
-        interval: seconds between checks.
+        contents: newest entries, and number of unread entries, of each feed by its URL.
         problem: why the request failed.
         given: the submitted URL, shown in the form again.
         is_other_form: whether the URL is not a feed, but a file that can be imported.
@@ -805,8 +805,7 @@ class FeedsView(_ActionResult):
     """
 
     feeds: tuple[FollowedFeed, ...]
-    newest: Mapping[str, Sequence[Entry]]
-    interval: float
+    contents: Mapping[str, FeedContent]
     problem: Message | str = ""
     given: str = ""
     is_other_form: bool = False

@@ -74,6 +74,7 @@ class Page:
     added: datetime = START
 
 
+FEED = "https://a.example/feed.xml?a=b_c"
 # fmt: off
 PAGES = [
     replace(page, added=START + timedelta(days=40 * n))
@@ -111,7 +112,7 @@ PAGES = [
         Page("http://h.example/th", "ภาษา", "กรุงเทพมหานครเป็นเมืองหลวง น้ำใจ 123",
              tags=("กรุงเทพ",)),
         Page("http://i.example/emo", "🦊 fox", "½ ² x² ① Ⅷ \uff46\uff55\uff4c\uff4c \U0001d4b3",
-             note="\u017f \u212b Å"),
+             note="\u017f \u212b Å", source=f"feed:{FEED}"),
     ])
 ]
 # fmt: on
@@ -250,11 +251,10 @@ def atoms(text):
 
 
 def plain(text):
-    """Return a text without accents, in lower case."""
+    """Return a text without accents and strokes, in lower case."""
+    text = unicodedata.normalize("NFKC", text).lower().replace("ł", "l")
     return "".join(
-        each
-        for each in unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).lower())
-        if not unicodedata.combining(each)
+        each for each in unicodedata.normalize("NFKD", text) if not unicodedata.combining(each)
     )
 
 
@@ -348,6 +348,10 @@ IS_SO = {
     Condition.STATUS: has_status,
     Condition.FAILED: lambda page, value: page.state == "failed" and value in REASONS,
     Condition.IMPORT: lambda page, value: page.source == f"import:{value}",
+    Condition.FEED: lambda page, value: (
+        page.source == f"feed:{value}"
+        or page.source.startswith((f"feed:https://{value}", f"feed:http://{value}"))
+    ),
     Condition.IS: is_marked,
 }
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -379,6 +383,7 @@ CONDITIONS = (
     "is:gone is:untagged status:saved status:queued status:200 status:404 status:4xx added:2019 "
     "added:2019-03..2020-02 captured:<2019-12 captured:<10d added:>1d published:2019-03 "
     "published:2019..2020 published:>2019 words:>100 words:1 words:..5 import:my.html import:3 "
+    "feed:a.example feed:other "
     "list:birds list:Birds/ list:BIRDS/kites list:birds/kites/ list:birdsong list:Bird/ list:cafe "
     "list:鳥 list:鳥/ list:unread score:100 score:<50 score:0 score:>0 score:0.4 score:40..99 "
     "score:..99 changed:>20 changed:0 changed:1..25 changed:>=25 changed:<1 is:changed "
@@ -389,6 +394,7 @@ LEAVES = (
     | st.builds(Term, st.sampled_from(TYPED), st.none() | st.sampled_from(Column), st.booleans())
     | st.sampled_from(CONDITIONS).map(parse_query)
     | st.just(FieldCondition(Condition.TAG, "to read"))
+    | st.just(FieldCondition(Condition.FEED, FEED))
     | st.just(FieldCondition(Condition.FAILED, "http-status 410"))
     | st.just(FieldCondition(Condition.LIST, "birds/owls and\\/or kites"))
 )

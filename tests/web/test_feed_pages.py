@@ -5,6 +5,8 @@ from io import BytesIO
 import pytest
 from aiohttp import FormData
 
+from archiver.services.feeds import MAX_SHOWN
+
 OUTLINE = '<opml version="2.0"><body><outline text="Mine" xmlUrl="{url}"/></body></opml>'
 FEED = (
     "<rss version='2.0'><channel><title>The &lt;b&gt; Paper</title>"
@@ -30,9 +32,12 @@ async def test_a_feed_is_followed_checked_and_unfollowed_on_the_page(client, fee
     assert "No feeds yet" in await (await client.get("/feeds")).text()
     page = await send(client, do="follow", url=feed, tags="a, b", everything="1")
     assert "The &lt;b&gt; Paper" in page
-    assert "1 link so far" in page
     assert "<bdi>http://a.example/1</bdi>" in page, "the newest entries"
+    assert "1 unread" in page
     assert "1 feed added" in page
+    listed = await (await client.get("/snapshots", params={"q": f'feed:"{feed}" is:unread'})).text()
+    assert "<title>Unread from The &lt;b&gt; Paper · archiver</title>" in listed
+    assert "<bdi>http://a.example/1</bdi>" in listed
     assert "Feed checked." in await send(client, do="check", url=feed)
     assert "No feeds yet" in await send(client, do="unfollow", url=feed)
 
@@ -45,9 +50,11 @@ async def test_a_url_without_a_feed_is_rejected_and_stays_in_the_form(client, li
 
 
 async def test_an_opml_file_is_imported_and_exported(client, feed):
-    page = await send(client, do="take-in", file=OUTLINE.format(url=feed).encode())
-    assert "1 feed added" in page
-    assert "not checked yet" in page
+    others = "".join(f'<outline xmlUrl="http://a.example/{n}"/>' for n in range(MAX_SHOWN))
+    outline = OUTLINE.format(url=feed).replace("</body>", f"{others}</body>")
+    page = await send(client, do="take-in", file=outline.encode())
+    assert "51 feeds added" in page
+    assert "Not checked yet" in page
     answer = await client.get("/feeds.opml")
     assert feed in await answer.text()
 

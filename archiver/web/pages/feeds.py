@@ -64,8 +64,7 @@ async def feeds(
     followed = await runtime.subscriptions.all()
     view = FeedsView(
         tuple(followed),
-        await runtime.subscriptions.newest(followed),
-        interval=runtime.settings.feed_interval,
+        await runtime.subscriptions.contents(followed),
         problem=problem,
         is_other_form=is_other_form,
         given=url or request.query.get("url", ""),

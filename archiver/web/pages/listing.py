@@ -5,6 +5,7 @@ the only link back leads to the first page.
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
@@ -14,16 +15,25 @@ from archiver.errors import InvalidQuery
 from archiver.helpers import both
 from archiver.http.urls import address_in
 from archiver.model.job import State
-from archiver.model.listing import ListingQuery, Sort, Summary
-from archiver.model.message import Message
+from archiver.model.listing import Kind, ListingQuery, Sort, Summary
+from archiver.model.message import Message, marked
 from archiver.search.query_fields import LANGUAGE
+from archiver.search.query_tree import (
+    Condition,
+    FieldCondition,
+    IsValue,
+    Node,
+    conjuncts,
+    write,
+    write_value,
+)
 from archiver.services.list_exports import FeedForm
-from archiver.services.search import Listing
+from archiver.services.search import Listing, tree_of
 from archiver.web.api.json_http import LISTING_PARAMETERS, list_query, query_of_request
 from archiver.web.app_keys import RUNTIME
 from archiver.web.origin import base_path, public_origin
 from archiver.web.pages.editing import notice_of
-from archiver.web.rendering import render_page, render_with_sidebar, side_bar
+from archiver.web.rendering import render_page, render_with_sidebar, side_bar, wording_of
 from archiver.web.views import EditNotice, ListingView, SearchError, SearchHelpView, SideBar
 
 MAX_BEFORE = 40
@@ -138,8 +148,76 @@ async def _view(request: web.Request, query: ListingQuery) -> ListingView:
         side=side,
         archives=runtime.recovery.archives if is_of_failed else (),
         address=address_in(query.q),
-        title=side.current.name if side.current else Message("Browse"),
+        title=side.current.path if side.current else await _heading(request, query),
     )
+
+
+_NAMES: Mapping[str, Message] = {
+    IsValue.UNREAD: Message("Unread"),
+    IsValue.READ: Message("Read"),
+    IsValue.STARRED: Message("Starred"),
+    IsValue.FAILED: Message("Failed"),
+    IsValue.WAITING: Message("Waiting"),
+    IsValue.GAP: Message("With gaps"),
+    IsValue.GONE: Message("Gone from the web"),
+    IsValue.UNTAGGED: Message("Without tags"),
+    IsValue.HIGHLIGHTED: Message("Highlighted"),
+    IsValue.CHANGED: Message("Changed"),
+    IsValue.UNRENDERED: Message("Needs a browser"),
+    IsValue.LINK: Message("Links only"),
+    State.QUEUED: Message("Waiting"),
+    State.SAVED: Message("Saved"),
+    Kind.ARTICLE: Message("Articles"),
+    Kind.PAGE: Message("Pages"),
+    Kind.PDF: Message("PDF files"),
+    Kind.IMAGE: Message("Images"),
+    Kind.VIDEO: Message("Videos"),
+    Kind.FILE: Message("Files"),
+    Kind.NOTE: Message("Notes"),
+}
+_NAMED = (Condition.IS, Condition.TYPE, Condition.STATUS)
+_PHRASES: Mapping[Condition, str] = {
+    Condition.LIST: marked("in list {value}"),
+    Condition.TAG: marked("tagged “{value}”"),
+    Condition.SITE: marked("from {value}"),
+    Condition.FEED: marked("from {value}"),
+    Condition.IMPORT: marked("from import {value}"),
+    Condition.ADDED: marked("added {value}"),
+    Condition.CAPTURED: marked("captured {value}"),
+    Condition.PUBLISHED: marked("published {value}"),
+}
+
+
+async def _heading(request: web.Request, query: ListingQuery) -> str:
+    """Describe a search in words, such as "Starred in list Kitchen"."""
+    typed: list[Node] = [*conjuncts(tree_of(query))]
+    chosen = {Condition.TAG: query.tag, Condition.SITE: query.host, Condition.STATUS: query.status}
+    typed += [FieldCondition(name, value) for name, value in chosen.items() if value]
+    names, phrases, words = [], [], []
+    for node in typed:
+        value = write_value(node.value) if isinstance(node, FieldCondition) else ""
+        if not isinstance(node, FieldCondition):
+            words.append(write(node))
+        elif node.condition in _NAMED and value in _NAMES:
+            names.append(_NAMES[value])
+        elif node.condition in _PHRASES:
+            value = await _feed_title(request, value) if node.condition is Condition.FEED else value
+            phrases.append(Message(_PHRASES[node.condition], value=value.removesuffix("/")))
+        else:
+            words.append(write(node))
+    search = " ".join(words)[:80]
+    if search and (names or phrases):
+        phrases.append(Message("matching “{search}”", search=search))
+    elif search:
+        phrases.append(Message("Results for “{search}”", search=search))
+    text_of = wording_of(request).text_of
+    heading = " ".join([", ".join(map(text_of, names)), *map(text_of, phrases)]).strip()
+    return heading[:1].upper() + heading[1:] or text_of(Message("All"))
+
+
+async def _feed_title(request: web.Request, url: str) -> str:
+    feeds = [each.subscription for each in await request.app[RUNTIME].subscriptions.all()]
+    return next((each.title for each in feeds if each.url == url and each.title), url)
 
 
 def _counted(summary: Summary, query: ListingQuery, side: SideBar) -> Summary:
