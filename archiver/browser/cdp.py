@@ -24,7 +24,7 @@ class Connection(asyncio.Protocol):
     def __init__(self) -> None:
         self._number = 0
         self._unparsed = bytearray()
-        self._answers: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self._replies: dict[int, asyncio.Future[dict[str, Any]]] = {}
         self._listeners: dict[tuple[str, str], list[Listener]] = defaultdict(list)
         self._messages: asyncio.Queue[bytes] = asyncio.Queue()
         self._sink: asyncio.WriteTransport | None = None
@@ -90,11 +90,11 @@ class Connection(asyncio.Protocol):
         if self.gone.is_set():
             raise BrowserGone("The browser process has exited.")
         number = self.send(method, session, **parameters)
-        answer = self._answers[number] = asyncio.get_running_loop().create_future()
+        reply = self._replies[number] = asyncio.get_running_loop().create_future()
         try:
-            result = await answer
+            result = await reply
         finally:
-            self._answers.pop(number, None)
+            self._replies.pop(number, None)
         if "error" in result:
             reason = str(result["error"].get("message", ""))[:300]
             raise BrowserError(f"The browser rejected {method}: {reason}")
@@ -125,10 +125,10 @@ class Connection(asyncio.Protocol):
             self._dispatch(message)
 
     def _dispatch(self, message: dict[str, Any]) -> None:
-        answer = self._answers.get(message.get("id", 0))
-        if answer is not None:
-            if not answer.done():
-                answer.set_result(message)
+        reply = self._replies.get(message.get("id", 0))
+        if reply is not None:
+            if not reply.done():
+                reply.set_result(message)
             return
         key = message.get("sessionId", ""), message.get("method", "")
         for listener in [*self._listeners.get(key, ())]:
@@ -137,6 +137,6 @@ class Connection(asyncio.Protocol):
     def mark_gone(self) -> None:
         """Mark the browser as gone, because it ended or does not respond; pending commands fail."""
         self.gone.set()
-        for answer in self._answers.values():
-            if not answer.done():
-                answer.set_exception(BrowserGone("The browser process has exited."))
+        for reply in self._replies.values():
+            if not reply.done():
+                reply.set_exception(BrowserGone("The browser process has exited."))

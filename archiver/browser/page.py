@@ -105,8 +105,8 @@ class Page:
             BrowserError: the page is gone.
         """
         self.is_loaded = False
-        answer = await self._call_method("Page.navigate", url=url)
-        return str(answer.get("errorText", ""))
+        result = await self._call_method("Page.navigate", url=url)
+        return str(result.get("errorText", ""))
 
     async def set_cookies(self, cookies: Iterable[Cookie]) -> None:
         """Add cookies.
@@ -210,10 +210,10 @@ class Page:
             BrowserError: the page is gone or the PDF is too large.
         """
         await self._evaluate("globalThis.archiver?.unroll()")
-        answer = await self._call_method(
+        result = await self._call_method(
             "Page.printToPDF", printBackground=True, transferMode="ReturnAsStream"
         )
-        handle, found = answer["stream"], bytearray()
+        handle, found = result["stream"], bytearray()
         try:
             while True:
                 piece = await self._call_method("IO.read", handle=handle, size=_PIECE)
@@ -233,14 +233,14 @@ class Page:
         return width, max(float(size["height"]), 1)
 
     async def _capture(self, kind: str, width: float, height: float, scale: float) -> Screenshot:
-        answer = await self._call_method(
+        result = await self._call_method(
             "Page.captureScreenshot",
             format=kind,
             captureBeyondViewport=True,
             clip={"x": 0, "y": 0, "width": width, "height": height, "scale": scale},
             **({} if kind == "png" else {"quality": _QUALITY}),
         )
-        content = await asyncio.to_thread(base64.b64decode, answer["data"])
+        content = await asyncio.to_thread(base64.b64decode, result["data"])
         return Screenshot(f"image/{kind}", content)
 
     async def _evaluate(self, expression: str) -> Any:
@@ -248,7 +248,7 @@ class Page:
         for _ in range(3):
             world = await self._enter()
             try:
-                answer = await self._call_method(
+                result = await self._call_method(
                     "Runtime.evaluate",
                     expression=expression,
                     contextId=world,
@@ -261,9 +261,9 @@ class Page:
                 # The page has navigated to another document.
                 self._world = None
                 continue
-            if "exceptionDetails" in answer:
-                raise BrowserError(f"Cannot read the page: {_reason(answer)}")
-            return answer["result"].get("value")
+            if "exceptionDetails" in result:
+                raise BrowserError(f"Cannot read the page: {_reason(result)}")
+            return result["result"].get("value")
         raise BrowserError("The page keeps redirecting.")
 
     async def _enter(self) -> int:
@@ -384,7 +384,7 @@ def _script(name: str) -> str:
     return Path(__file__).with_name(f"{name}.js").read_text(encoding="utf-8")
 
 
-def _reason(answer: dict[str, Any]) -> str:
-    details = answer["exceptionDetails"]
+def _reason(result: dict[str, Any]) -> str:
+    details = result["exceptionDetails"]
     reason = details.get("exception", {}).get("description") or details.get("text", "")
     return str(reason)[:200]

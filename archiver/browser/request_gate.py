@@ -348,9 +348,9 @@ class Gate:
         )
         is_begun = False
         try:
-            async with self._handlers.answer(request) as answer:
+            async with self._handlers.answer(request) as response:
                 is_begun = True
-                await write_answer(writer, request.method, answer.head, answer.payload())
+                await write_answer(writer, request.method, response.head, response.payload())
         except FetchError:
             if is_begun:
                 raise

@@ -117,18 +117,18 @@ class DeferredExtraction:
             StoreError: the disk or the index failed; the next call reads the same pages again.
         """
         async with self._context.db.read() as conn:
-            found, after = await snapshots.pending_articles(conn, self._after, limit=CHUNK)
-        await self.extract(found, on_read)
+            pending, after = await snapshots.pending_articles(conn, self._after, limit=CHUNK)
+        await self.extract(pending, on_read)
         self._after = after
-        return len(found)
+        return len(pending)
 
-    async def extract(self, found: Iterable[SnapshotRow], on_read: OnRead) -> None:
+    async def extract(self, rows: Iterable[SnapshotRow], on_read: OnRead) -> None:
         """Extract the articles of the given snapshots, as ``read`` does.
 
         Raises:
             StoreError: the disk or the index failed.
         """
-        waiting = iter(found)
+        waiting = iter(rows)
         await run_readers(self._context, lambda: self._work(waiting, on_read))
 
     async def _work(self, waiting: Iterator[SnapshotRow], on_read: OnRead) -> None:
@@ -161,15 +161,15 @@ class DeferredExtraction:
         return ""
 
     async def _outcomes(
-        self, found: Discovery, timestamp: Timestamp
+        self, discovery: Discovery, timestamp: Timestamp
     ) -> tuple[RequisiteOutcome, ...]:
         """Return the archived requisites of a page whose snapshot record is damaged."""
-        urls = [each.url for each in found.requisites]
+        urls = [each.url for each in discovery.requisites]
         async with self._context.db.read() as conn:
             captured = await captures.nearest_of(conn, urls, timestamp, exact_only=True)
         return tuple(
             RequisiteOutcome(each.url, each.kind, captured[each.url].status, area=each.area)
-            for each in found.requisites
+            for each in discovery.requisites
             if each.url in captured
         )
 
@@ -179,10 +179,10 @@ class DeferredExtraction:
         response = await read_stored(self._context, snapshot.capture)
         if response is None:
             raise StoreError("Cannot read its record. Run `archiver verify` for details.")
-        found, read = await self._context.derive.inspect_and_extract(response.document)
+        discovery, read = await self._context.derive.inspect_and_extract(response.document)
         if snapshot.requisite_count and not record.requisites:
-            outcomes = await self._outcomes(found, snapshot.timestamp)
-            record = replace(record, requisites=outcomes, charset=found.charset)
+            outcomes = await self._outcomes(discovery, snapshot.timestamp)
+            record = replace(record, requisites=outcomes, charset=discovery.charset)
         article = await read_whole(
             self._context, response.document, record.requisites, snapshot.timestamp, read
         )
@@ -201,7 +201,7 @@ class DeferredExtraction:
             requisites=record.requisites,
             charset=record.charset,
             rendering=record.rendering,
-            renditions=await make_previews(self._context, page, found, article),
+            renditions=await make_previews(self._context, page, discovery, article),
             render_hint=record.render_hint,
             appearance=record.appearance,
             excluded_responses=record.excluded_responses,

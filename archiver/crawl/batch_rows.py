@@ -164,24 +164,24 @@ class BatchRows:
         ids = [number for item in batch if (number := entry_id_of(item.content)) is not None]
         async with self._db.read() as conn:
             originals = await self._originals(conn, exchanges)
-            found = await entries.with_revisions(conn, ids)
-            saved = [number for number, each in found.items() if each.entry.snapshot_count]
+            rows_by_id = await entries.with_revisions(conn, ids)
+            saved = [number for number, each in rows_by_id.items() if each.entry.snapshot_count]
             latest = await snapshots.latest_of(conn, saved) if saved else {}
-        return IndexedData(originals, found, await self._intact.articles(batch, latest))
+        return IndexedData(originals, rows_by_id, await self._intact.articles(batch, latest))
 
     async def _originals(self, conn: AsyncConnection, exchanges: Sequence[Exchange]) -> Originals:
         """Return the records that the exchanges may be revisits of."""
-        found = Originals()
+        originals = Originals()
         if not exchanges:
-            return found
+            return originals
         digests = [each.payload_digest for each in exchanges]
         stored = await captures.originals(conn, digests)
-        found.add(await self._intact.originals(conn, stored.values()))
-        found.add(self._written)
-        if chunked := found.payloads_of_other_urls(exchanges):
+        originals.add(await self._intact.originals(conn, stored.values()))
+        originals.add(self._written)
+        if chunked := originals.payloads_of_other_urls(exchanges):
             at_urls = await captures.originals_of_urls(conn, chunked)
-            found.add(await self._intact.originals(conn, at_urls.values()))
-        return found
+            originals.add(await self._intact.originals(conn, at_urls.values()))
+        return originals
 
     async def prepared(
         self, batch: Sequence[Item], indexed: IndexedData, plan: Plan, places: Sequence[Location]
@@ -392,8 +392,8 @@ def _new_snapshot(
         row,
         words=words_of(row.search_document) if row.search_document else None,
         renditions=tuple(
-            Rendition(made.kind, made.media_type, places[n], made.digest)
-            for made, n in planned.renditions
+            Rendition(rendition.kind, rendition.media_type, places[n], rendition.digest)
+            for rendition, n in planned.renditions
         ),
     )
 

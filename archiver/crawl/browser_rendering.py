@@ -213,8 +213,8 @@ async def _show_and_read(
     await tab.hide_banners()
     if not await tab.scroll(SCROLL_SECONDS):
         traffic.limits.add(Limit.SCROLLING)
-    left = LEAST_SECONDS - QUIET_SECONDS - (time.monotonic() - begun)
-    late = await tab.wait_by_page_timer(left)
+    seconds = LEAST_SECONDS - QUIET_SECONDS - (time.monotonic() - begun)
+    late = await tab.wait_by_page_timer(seconds)
     # If the machine is busy, the page's timers fire late, and so do the requests that they start.
     await asyncio.sleep(late)
     if not await _settle(tab, traffic, REST_SECONDS):
@@ -258,12 +258,12 @@ async def _take_screenshots(tab: Page, traffic: Traffic, renditions: list[NewRen
     async def print_() -> Screenshot:
         return Screenshot(_PDF, await tab.pdf())
 
-    made: tuple[tuple[RenditionKind, Callable[[], Awaitable[Screenshot]]], ...] = (
+    screenshots: tuple[tuple[RenditionKind, Callable[[], Awaitable[Screenshot]]], ...] = (
         (RenditionKind.THUMBNAIL, tab.thumbnail),
         (RenditionKind.PICTURE, tab.screenshot),
         (RenditionKind.PRINT, print_),
     )
-    for kind, make in made:
+    for kind, make in screenshots:
         try:
             async with asyncio.timeout(PICTURE_SECONDS):
                 picture = await make()

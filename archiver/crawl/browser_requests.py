@@ -55,9 +55,9 @@ class _BufferedResponse:
 class _CountedResponse:
     """Response whose size counts towards the page's limit."""
 
-    def __init__(self, answer: OpenResponse, traffic: "Traffic") -> None:
-        self.head = answer.head
-        self._answer = answer
+    def __init__(self, response: OpenResponse, traffic: "Traffic") -> None:
+        self.head = response.head
+        self._answer = response
         self._traffic = traffic
         self._pieces: list[bytes] | None = []
 
@@ -200,11 +200,11 @@ class Traffic:
                         host(request.url), is_delayed=False, max_pause=MAX_PAUSE_WITHIN_A_PAGE
                     )
                 )
-                async with self._services.fetcher.open(self._to_send(request), slot) as answer:
-                    counted = _CountedResponse(answer, self)
+                async with self._services.fetcher.open(self._to_send(request), slot) as response:
+                    counted = _CountedResponse(response, self)
                     if counted.is_stream:
                         await stack.aclose()  # an endless stream would keep its slot of the host
-                    async with self._recorded(request, answer, counted):
+                    async with self._recorded(request, response, counted):
                         yield counted
         except FetchError as error:
             self.failures[request.url] = error.failure
@@ -216,10 +216,10 @@ class Traffic:
         return replace(_without_conditions(request), initiators=initiators, jar=self._jar)
 
     def _replayed(self, request: OutgoingRequest) -> _BufferedResponse:
-        found = self._received.get(request.url) if request.method == "GET" else None
-        if found is None:
+        response = self._received.get(request.url) if request.method == "GET" else None
+        if response is None:
             raise FetchError(Failure(FailureKind.NOT_A_PAGE, "The page is not loaded again."))
-        return found
+        return response
 
     @contextmanager
     def _active(self) -> Iterator[None]:
@@ -232,16 +232,16 @@ class Traffic:
 
     @asynccontextmanager
     async def _recorded(
-        self, request: OutgoingRequest, answer: OpenResponse, counted: _CountedResponse
+        self, request: OutgoingRequest, response: OpenResponse, counted: _CountedResponse
     ) -> AsyncIterator[None]:
         """Record the response after the block; if the block fails, only a stream is recorded."""
         try:
             yield
         except BaseException:
             if counted.is_stream:
-                await self._record(request, answer, truncated=Truncation.TIME)
+                await self._record(request, response, truncated=Truncation.TIME)
             raise
-        await self._record(request, answer)
+        await self._record(request, response)
         if request.method == "GET" and (buffered := counted.buffered):
             self._received[request.url] = buffered
 
@@ -264,9 +264,13 @@ class Traffic:
             raise pause_too_long(host(request.url), pause)
 
     async def _record(
-        self, request: OutgoingRequest, answer: OpenResponse, *, truncated: Truncation | None = None
+        self,
+        request: OutgoingRequest,
+        response: OpenResponse,
+        *,
+        truncated: Truncation | None = None,
     ) -> None:
-        exchange = await answer.exchange(truncated=truncated)
+        exchange = await response.exchange(truncated=truncated)
         wait = retry_after_seconds(
             exchange.status, exchange.header("retry-after"), datetime.now(UTC)
         )

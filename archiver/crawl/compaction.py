@@ -49,7 +49,7 @@ from archiver.warc.writer import Original, as_response, referring_to, with_block
 
 def why_not_uploadable(
     segment: SegmentFile,
-    found: Sequence[SegmentFile],
+    files: Sequence[SegmentFile],
     indexed: Mapping[str, int],
     store: SegmentStore,
 ) -> str:
@@ -57,7 +57,7 @@ def why_not_uploadable(
 
     Args:
         segment: the segment.
-        found: known segments, including all segments of this machine.
+        files: known segments, including all segments of this machine.
         indexed: indexed bytes of each segment.
         store: the store of this process.
     """
@@ -66,7 +66,7 @@ def why_not_uploadable(
     if indexed.get(segment.name, 0) != segment.size:
         return "It is being written, or contains records that are not indexed."
     if store.lock.is_alive(segment.writer):
-        last = max(serial_of(each.name) for each in found if each.writer == segment.writer)
+        last = max(serial_of(each.name) for each in files if each.writer == segment.writer)
         # An empty file was just created and may not be registered as an open segment yet.
         own = segment.size and segment.writer == store.writer and not store.is_open(segment.name)
         if serial_of(segment.name) == last and not own:
@@ -124,12 +124,12 @@ def plan_moves(
         originals = [*living(digest)]
         source = holder(digest)
         for each in sorted(some, key=lambda each: each.is_chunked):
-            found = _original_for(originals, each.capture.url)
-            if found is None and source is not None:
+            original = _original_for(originals, each.capture.url)
+            if original is None and source is not None:
                 moves.whole[each.capture.record_id] = source
                 originals.append(_made_whole(each))
-            elif found is not None and each.refers_to in deleted:
-                moves.refer[each.capture.record_id] = _original(found)
+            elif original is not None and each.refers_to in deleted:
+                moves.refer[each.capture.record_id] = _original(original)
     return moves
 
 
@@ -260,8 +260,8 @@ def scan_segment(store: SegmentStore, name: str) -> Iterator[list[ScannedRecord]
     Raises:
         StoreError: the segment can't be read.
     """
-    found = store.storage.scan(name)
-    records = (_seen(each) for each in found)
+    scanned = store.storage.scan(name)
+    records = (_seen(each) for each in scanned)
     first = next(records, None)
     if first is not None and first.type is not RecordType.WARCINFO:
         raise StoreError(f"{name} does not begin like a segment.")
@@ -378,12 +378,12 @@ def compare_versions(store: SegmentStore, was: str, to: str) -> list[MovedRecord
     Raises:
         StoreError: a version can't be read.
     """
-    found: dict[RecordId, list[tuple[ScannedRecord, bool]]] = {}
+    holders_by_id: dict[RecordId, list[tuple[ScannedRecord, bool]]] = {}
     for seen, is_chunked in _all_seen(store, to):
-        found.setdefault(seen.id, []).append((seen, is_chunked))
+        holders_by_id.setdefault(seen.id, []).append((seen, is_chunked))
     moved = []
     for seen, _ in _all_seen(store, was):
-        if replacements := found.get(seen.id):
+        if replacements := holders_by_id.get(seen.id):
             new, is_chunked = replacements.pop(0)
             is_whole = new.type is RecordType.RESPONSE and seen.type is RecordType.REVISIT
             moved.append(MovedRecord(seen.offset, new.offset, new.length, is_whole, is_chunked))
@@ -448,8 +448,8 @@ def _to_response(
             body.write(piece)
     if is_chunked:
         body.write(b"0\r\n\r\n")
-    made = as_response(revisit, head, body, digest=holder.payload_digest, is_chunked=is_chunked)
-    return made, is_chunked
+    response = as_response(revisit, head, body, digest=holder.payload_digest, is_chunked=is_chunked)
+    return response, is_chunked
 
 
 log = get_log(__name__)

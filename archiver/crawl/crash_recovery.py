@@ -94,18 +94,20 @@ async def recover(db: Database, store: SegmentStore) -> None:
         indexed = await segment_rows.indexed(conn)
         holders, readers = await queue.job_owners(conn), await queue.import_owners(conn)
     dead = await dead_among(holders, db, store.lock)
-    found = await asyncio.to_thread(store.storage.survey_local)
-    if found.superseded:
-        await _settle_versions(db, store, found.superseded)
-        found = await asyncio.to_thread(store.storage.survey_local)
+    survey = await asyncio.to_thread(store.storage.survey_local)
+    if survey.superseded:
+        await _settle_versions(db, store, survey.superseded)
+        survey = await asyncio.to_thread(store.storage.survey_local)
         async with db.read() as conn:
             indexed = await segment_rows.indexed(conn)
-    left, uncut = await asyncio.to_thread(_cut_truncated_tails, store, found.segments, indexed)
+    unindexed, uncut = await asyncio.to_thread(
+        _cut_truncated_tails, store, survey.segments, indexed
+    )
     if readers:
         await settle_interrupted(db, store.lock)
     await asyncio.to_thread(store.lock.remove_dead)
-    unreadable = await _index_and_requeue(db, store, left, dead)
-    _set_unusable_files(store, found, (*uncut, *unreadable))
+    unreadable = await _index_and_requeue(db, store, unindexed, dead)
+    _set_unusable_files(store, survey, (*uncut, *unreadable))
 
 
 async def finish_compactions(db: Database, store: SegmentStore) -> None:
@@ -114,9 +116,9 @@ async def finish_compactions(db: Database, store: SegmentStore) -> None:
     Raises:
         StoreError: the segments can't be listed.
     """
-    found = await asyncio.to_thread(store.storage.survey)
-    if found.superseded:
-        await _settle_versions(db, store, found.superseded)
+    survey = await asyncio.to_thread(store.storage.survey)
+    if survey.superseded:
+        await _settle_versions(db, store, survey.superseded)
 
 
 async def _settle_versions(
@@ -128,44 +130,44 @@ async def _settle_versions(
 
 
 async def _index_and_requeue(
-    db: Database, store: SegmentStore, left: Mapping[str, int], dead: Sequence[str]
+    db: Database, store: SegmentStore, unindexed: Mapping[str, int], dead: Sequence[str]
 ) -> list[UnusableFile]:
-    """Index unindexed records in the segments ``left``; requeue the jobs of ``dead`` processes."""
-    if not (left or dead):
+    """Index the records of ``unindexed`` segments; requeue the jobs of ``dead`` processes."""
+    if not (unindexed or dead):
         return []
     from archiver.crawl.rebuild import index_and_requeue
 
-    return await index_and_requeue(db, store, left, dead)
+    return await index_and_requeue(db, store, unindexed, dead)
 
 
 def _cut_truncated_tails(
-    store: SegmentStore, found: Sequence[SegmentFile], indexed: Mapping[str, int]
+    store: SegmentStore, files: Sequence[SegmentFile], indexed: Mapping[str, int]
 ) -> tuple[dict[str, int], list[UnusableFile]]:
     """Cut the truncated tails of dead processes' segments.
 
     Returns:
         The sizes of segments with unindexed bytes, and the segments that can't be read or cut.
     """
-    left, uncut = {}, []
-    for each in found:
+    lengths, uncut = {}, []
+    for each in files:
         start = indexed.get(each.name, 0)
         if each.size <= start or store.lock.is_alive(each.writer):
             continue
         is_known = start > 0 or store.lock.is_abandoned(each.writer)
-        left[each.name] = each.size
+        lengths[each.name] = each.size
         try:
-            left[each.name] = store.storage.cut_truncated_tail(
+            lengths[each.name] = store.storage.cut_truncated_tail(
                 each.name, from_offset=start, is_writer_known=is_known
             )
         except StoreError as error:
             uncut.append(UnusableFile(each.name, str(error), has_lost_data=True))
-    return {name: size for name, size in left.items() if size > indexed.get(name, 0)}, uncut
+    return {name: size for name, size in lengths.items() if size > indexed.get(name, 0)}, uncut
 
 
-def _set_unusable_files(store: SegmentStore, found: Survey, more: Sequence[UnusableFile]) -> None:
+def _set_unusable_files(store: SegmentStore, survey: Survey, more: Sequence[UnusableFile]) -> None:
     """Set the store's list of unusable files; log the files that were not in it before."""
     before = set(store.storage.unusable_files)
-    unusable_files = {each.name: each for each in (*found.unusable_files, *more)}
+    unusable_files = {each.name: each for each in (*survey.unusable_files, *more)}
     store.storage.unusable_files = tuple(unusable_files[name] for name in sorted(unusable_files))
     for each in store.storage.unusable_files:
         if each not in before:

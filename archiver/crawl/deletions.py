@@ -66,7 +66,7 @@ async def delete_entries(
         conn, [each.excluded_responses for each in records.values() if each]
     )
     removed = await deletions.delete_entries(conn, [*deleted], number=number)
-    found = [
+    deleted_entries = [
         DeletedEntry(
             each.entry.hash_url,
             each.generation,
@@ -76,7 +76,7 @@ async def delete_entries(
         )
         for row, each in deleted.items()
     ]
-    await _record_deletion(conn, found, captures, others, number=number)
+    await _record_deletion(conn, deleted_entries, captures, others, number=number)
     return removed
 
 
@@ -100,10 +100,10 @@ async def delete_snapshots(
     articles = await asyncio.to_thread(_own_articles, store, living, records)
     removed = await deletions.delete_snapshots(conn, [each.id for each in dead], number=number)
     snapshots = tuple(DeletedSnapshot(each.timestamp, each.page) for each in dead)
-    found = DeletedEntry(dead[0].hash_url, None, snapshots, articles)
+    deleted = DeletedEntry(dead[0].hash_url, None, snapshots, articles)
     gone_too = [named.excluded_responses for one in dead if (named := records[one.id])]
     await _record_deletion(
-        conn, [found], captures, await _existing_excluded_responses(conn, gone_too), number=number
+        conn, [deleted], captures, await _existing_excluded_responses(conn, gone_too), number=number
     )
     return removed
 
@@ -118,13 +118,13 @@ async def delete_unwanted_visits(conn: AsyncConnection, visits: Sequence[Unwante
         for url in dict.fromkeys(each.needs)
     ]
     captures = await _captures_to_delete(conn, replayed, set(), set())
-    found = [
+    deleted = [
         DeletedEntry(each.hash_url, None, (DeletedSnapshot(each.timestamp, each.page),))
         for each in visits
     ]
     others = await _existing_excluded_responses(conn, [each.excluded_responses for each in visits])
     number = await deletions.begin(conn, datetime.now(UTC))
-    await _record_deletion(conn, found, captures, others, number=number, is_final=True)
+    await _record_deletion(conn, deleted, captures, others, number=number, is_final=True)
 
 
 async def delete_named(conn: AsyncConnection, *, after: int, bin_after: int | None = None) -> None:
@@ -253,7 +253,7 @@ async def _still_deleted(
 
 async def _record_deletion(
     conn: AsyncConnection,
-    found: Sequence[DeletedEntry],
+    deleted: Sequence[DeletedEntry],
     captures: Mapping[int, RecordId],
     others: Iterable[RecordId],
     *,
@@ -262,7 +262,7 @@ async def _record_deletion(
 ) -> None:
     now = datetime.now(UTC).replace(microsecond=0)
     records = tuple(dict.fromkeys([*captures.values(), *others]))
-    deletion = Deletion(new_id(None if is_final else number), now, tuple(found), records)
+    deletion = Deletion(new_id(None if is_final else number), now, tuple(deleted), records)
     await deletions.delete_captures(conn, [*captures], number=number)
     await _add_pending_record(conn, deletion)
 
@@ -333,7 +333,7 @@ def replayed_captures(
 
     Pure. ``by_url`` has the captures of each URL in order of time.
     """
-    found: dict[int, KnownCapture] = {}
+    captures_by_id: dict[int, KnownCapture] = {}
     done: set[tuple[str, int]] = set()
     for wanted_url in replayed:
         step: str | None = wanted_url.url
@@ -344,9 +344,9 @@ def replayed_captures(
             seen = nearest(by_url.get(step, ()), wanted_url.timestamp)
             if seen is None:
                 break
-            found[seen.id] = seen
+            captures_by_id[seen.id] = seen
             step = seen.redirect_to
-    return found
+    return captures_by_id
 
 
 def nearest(seen: Sequence[KnownCapture], timestamp: int) -> KnownCapture | None:
@@ -398,10 +398,10 @@ def _own_articles(
     records: Mapping[int, SnapshotRecord | None],
 ) -> tuple[RemainingArticle, ...]:
     """Return the articles of remaining snapshots whose records refer to another's article."""
-    found = []
+    own = []
     for each in living:
         snapshot = records[each.id]
         if snapshot and snapshot.article_of:
             article = store.read(each.article).id if each.article else RecordId("")
-            found.append(RemainingArticle(each.timestamp, article))
-    return tuple(found)
+            own.append(RemainingArticle(each.timestamp, article))
+    return tuple(own)

@@ -32,29 +32,29 @@ log = get_log(__name__)
 async def rebuild_stale(db: Database, store: SegmentStore) -> int:
     """Rebuild a batch of outdated documents; return the number of documents."""
     async with db.read() as conn:
-        found = await search_documents.stale(conn, limit=DOCUMENTS_BATCH)
-        if not found:
+        stale = await search_documents.stale(conn, limit=DOCUMENTS_BATCH)
+        if not stale:
             return 0
-        made = await _new_documents(conn, store, found)
+        documents = await _new_documents(conn, store, stale)
     async with db.write() as conn:
-        existing = await entries.existing_rows(conn, [each.entry_id for each in found])
+        existing = await entries.existing_rows(conn, [each.entry_id for each in stale])
         snapshot_rows = await snapshots.existing_rows(
-            conn, [each.snapshot_id or 0 for each in found]
+            conn, [each.snapshot_id or 0 for each in stale]
         )
         rows = [
             NewDocument(each.entry_id, each.snapshot_id, search_document)
-            for each, search_document in made
+            for each, search_document in documents
             if each.entry_id in existing
             and (each.snapshot_id is None or each.snapshot_id in snapshot_rows)
         ]
         await attempts.link_documents(conn, await search_documents.insert_all(conn, rows))
-    return len(found)
+    return len(stale)
 
 
 async def _new_documents(
-    conn: AsyncConnection, store: SegmentStore, found: Sequence[PendingDocument]
+    conn: AsyncConnection, store: SegmentStore, pending: Sequence[PendingDocument]
 ) -> list[tuple[PendingDocument, SearchDocument]]:
-    ids = [each.entry_id for each in found]
+    ids = [each.entry_id for each in pending]
     revised = await entries.with_revisions(conn, ids)
     latest = await snapshots.latest_of(conn, ids)
     rows = {number: [each] for number, each in latest.items()}
@@ -64,7 +64,7 @@ async def _new_documents(
     return await asyncio.to_thread(
         lambda: [
             (each, _document_of(store, revised[each.entry_id], rows.get(each.entry_id, [])))
-            for each in found
+            for each in pending
         ]
     )
 
@@ -141,12 +141,12 @@ async def compare_pending(db: Database, store: SegmentStore) -> int:
         ids = await snapshots.pending_comparisons(conn, limit=COMPARISONS_BATCH)
         rows = {each: await snapshots.of_entry(conn, each, limit=2) for each in ids}
     if ids:
-        found = [
+        comparisons = [
             (number, _latest(each), await asyncio.to_thread(_hundredths, store, each))
             for number, each in rows.items()
         ]
         async with db.write() as conn:
-            await snapshots.store_comparisons(conn, found)
+            await snapshots.store_comparisons(conn, comparisons)
     return len(ids)
 
 

@@ -76,32 +76,32 @@ async def request_feed(
         request = OutgoingRequest(current, headers=headers, initiators=initiators, jar=jar)
         exchange = await send(context, request, is_delayed=True, max_pause=0)
         with closing(exchange.body):
-            found = await read(context, exchange)
-        if found.redirect_to is None:
+            response = await read(context, exchange)
+        if response.redirect_to is None:
             is_moved = is_permanent and current != url and len(current) <= MAX_ADDRESS
             moved = current if is_moved else ""
-            return replace(_feed_response(current, found), moved_to=moved)
-        is_permanent = is_permanent and found.ref.status in _PERMANENT
-        current = found.redirect_to
+            return replace(_feed_response(current, response), moved_to=moved)
+        is_permanent = is_permanent and response.ref.status in _PERMANENT
+        current = response.redirect_to
     raise FetchError(
         Failure(FailureKind.TOO_MANY_REDIRECTS, f"{host(url)} redirects too many times.")
     )
 
 
-def _feed_response(url: str, found: FetchedResponse) -> FeedResponse:
-    fields, status = dict(found.headers), found.ref.status
+def _feed_response(url: str, response: FetchedResponse) -> FeedResponse:
+    fields, status = dict(response.headers), response.ref.status
     fresh = _fresh_seconds(fields)
     if status == NOT_MODIFIED:
         return FeedResponse(url, fresh_seconds=fresh)
     if status == GONE:
         return FeedResponse(url, is_gone=True)
-    if failure := status_failure(status, found.retry_after):
+    if failure := status_failure(status, response.retry_after):
         raise FetchError(failure)
     return FeedResponse(
         url,
         is_modified=True,
-        content=found.content,
-        is_page=is_html(found.media_type),
+        content=response.content,
+        is_page=is_html(response.media_type),
         etag=_validator(fields, "etag"),
         modified=_validator(fields, "last-modified"),
         fresh_seconds=fresh,
@@ -109,8 +109,8 @@ def _feed_response(url: str, found: FetchedResponse) -> FeedResponse:
 
 
 def _validator(fields: Mapping[str, str], name: str) -> str:
-    found = fields.get(name, "")
-    return found if _VALIDATOR.fullmatch(found) else ""
+    validator = fields.get(name, "")
+    return validator if _VALIDATOR.fullmatch(validator) else ""
 
 
 def _fresh_seconds(fields: Mapping[str, str]) -> int:

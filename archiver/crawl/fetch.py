@@ -71,9 +71,9 @@ async def fetch(
     max_pause = MAX_PAUSE if is_page else MAX_PAUSE_WITHIN_A_PAGE
     exchange = await send(context, request, is_delayed=is_page, max_pause=max_pause)
     capture = await make_capture(exchange, new_record_id())
-    found = await read(context, exchange, capture, initiators=request.initiators)
+    response = await read(context, exchange, capture, initiators=request.initiators)
     await context.recorder.keep(exchange, capture)
-    return found
+    return response
 
 
 async def send(
@@ -199,9 +199,9 @@ def _read_exchange(
     """Call ``_content`` with the body of an exchange; rewind the body."""
     pieces = dechunk(_pieces(exchange.body)) if exchange.chunked else _pieces(exchange.body)
     encoding = combined(exchange.headers, "content-encoding")
-    found = _content(pieces, declared, encoding, context, length=exchange.payload_length)
+    content = _content(pieces, declared, encoding, context, length=exchange.payload_length)
     exchange.body.seek(0)
-    return found
+    return content
 
 
 def _read_stored(context: CrawlContext, capture: Capture, holder: Capture) -> FetchedResponse:

@@ -120,12 +120,12 @@ class Frontier:
         if own_hosts == []:
             return []
         async with self._db.write() as conn:
-            taken = await self._lease_jobs(conn, room, own_hosts)
-        for lease in taken:
+            leases = await self._lease_jobs(conn, room, own_hosts)
+        for lease in leases:
             self._leases[lease.job_id] = lease
             self._unfinished += 1
             self._queue(lease)
-        return taken
+        return leases
 
     async def _lock_hosts(self, room: int) -> list[str] | None:
         """Lock a fair share of the hosts with due jobs; return the locked hosts.

@@ -27,13 +27,13 @@ MAX_ARTICLE: Final = 200_000
 """Number of characters at the start of an article that are searched for images."""
 
 
-def preview_requisites(found: Discovery) -> tuple[Requisite, ...]:
+def preview_requisites(discovery: Discovery) -> tuple[Requisite, ...]:
     """Return icons and preview images to fetch in addition to the page's other requisites."""
-    if not (found.icons or found.covers):
+    if not (discovery.icons or discovery.covers):
         return ()
-    named = {each.url for each in found.requisites}
-    icons = ((url, RequisiteKind.ICON) for url in found.icons)
-    covers = ((url, RequisiteKind.IMAGE) for url in found.covers)
+    named = {each.url for each in discovery.requisites}
+    icons = ((url, RequisiteKind.ICON) for url in discovery.icons)
+    covers = ((url, RequisiteKind.IMAGE) for url in discovery.covers)
     return tuple(
         Requisite(url, kind, is_preview_image=True)
         for url, kind in chain(icons, covers)
@@ -44,7 +44,7 @@ def preview_requisites(found: Discovery) -> tuple[Requisite, ...]:
 async def make_fetched_previews(
     context: CrawlContext,
     page: CaptureRef,
-    found: Discovery,
+    discovery: Discovery,
     article: Article,
     outcomes: Iterable[RequisiteOutcome],
 ) -> tuple[NewRendition, ...]:
@@ -53,17 +53,17 @@ async def make_fetched_previews(
     Args:
         context: the crawl.
         page: the page's capture.
-        found: resources that the page names.
+        discovery: resources that the page names.
         article: article of the page. Its images are tried after those that the page names. If it is
             not extracted yet, nothing is made.
         outcomes: results of fetching the resources; resources that were not fetched are skipped.
     """
-    if article.extractor == UNREAD or not _may_show(page, found, article):
+    if article.extractor == UNREAD or not _may_show(page, discovery, article):
         return ()
     lacking = {each.url for each in outcomes if each.status != OK}
     urls_by_kind = {
         kind: [url for url in urls if url not in lacking]
-        for kind, urls in _candidate_urls(page, found, article).items()
+        for kind, urls in _candidate_urls(page, discovery, article).items()
     }
     if not any(urls_by_kind.values()):
         return ()  # In this common case, there is no need to wait for the recorder.
@@ -74,31 +74,33 @@ async def make_fetched_previews(
 
 
 async def make_previews(
-    context: CrawlContext, page: CaptureRef, found: Discovery, article: Article
+    context: CrawlContext, page: CaptureRef, discovery: Discovery, article: Article
 ) -> tuple[NewRendition, ...]:
     """Make the icon and the preview image of a page from the archive.
 
     Args:
         context: the crawl.
         page: the page's capture.
-        found: resources that the page names.
+        discovery: resources that the page names.
         article: article of the page. Its images are tried after those that the page names.
     """
-    return await _make_images(context, _candidate_urls(page, found, article), page.timestamp, {})
+    return await _make_images(
+        context, _candidate_urls(page, discovery, article), page.timestamp, {}
+    )
 
 
-def _may_show(page: CaptureRef, found: Discovery, article: Article) -> bool:
+def _may_show(page: CaptureRef, discovery: Discovery, article: Article) -> bool:
     """Return whether a page may have an icon or preview image; most pages have neither."""
-    named = found.icons or found.covers
+    named = discovery.icons or discovery.covers
     return bool(named) or page.media_type.startswith("image/") or "<img" in whole(article)
 
 
 def _candidate_urls(
-    page: CaptureRef, found: Discovery, article: Article
+    page: CaptureRef, discovery: Discovery, article: Article
 ) -> dict[RenditionKind, list[str]]:
     """Return the URLs to try for the icon and for the preview image, best first."""
-    covers = chain(found.covers, _pictures(page, article))
-    each_kind = ((RenditionKind.ICON, found.icons), (RenditionKind.COVER, covers))
+    covers = chain(discovery.covers, _pictures(page, article))
+    each_kind = ((RenditionKind.ICON, discovery.icons), (RenditionKind.COVER, covers))
     return {
         kind: [*islice(dict.fromkeys(islice(urls, 2 * MAX_TRIED)), MAX_TRIED)]
         for kind, urls in each_kind
@@ -126,11 +128,11 @@ async def _make_images(
             holders |= await captures.nearest_of(conn, others, moment)
 
     async def holder_of(url: str) -> Capture | None:
-        found = holders.get(url)
-        if found is None or _has_payload(found):
-            return found
+        holder = holders.get(url)
+        if holder is None or _has_payload(holder):
+            return holder
         async with context.db.read() as conn:
-            return await holder_from(conn, found, moment)
+            return await holder_from(conn, holder, moment)
 
     drawn = [await _first(context, kind, urls, holder_of) for kind, urls in urls_by_kind.items()]
     return tuple(each for each in drawn if each)
@@ -141,9 +143,9 @@ def _is_too_small(kind: RenditionKind, holder: Capture) -> bool:
     return kind is RenditionKind.COVER and holder.payload_length < LEAST_COVER_BYTES
 
 
-def _has_payload(found: Capture) -> bool:
+def _has_payload(capture: Capture) -> bool:
     """Return whether a capture is a successful response whose record contains the payload."""
-    return found.status == OK and not found.is_revisit
+    return capture.status == OK and not capture.is_revisit
 
 
 def _pictures(page: CaptureRef, article: Article) -> Iterator[str]:

@@ -79,16 +79,16 @@ class RevisitResolver:
         async with self._db.read() as conn:
             urls = {url for each in revisits for url in (each.url, each.refers_to_url) if url}
             archived = await db_captures.archived_among(conn, urls)
-        found: list[ForeignCapture | ForeignRevisit | Unusable] = []
+        resolved: list[ForeignCapture | ForeignRevisit | Unusable] = []
         for each in revisits:
             digest = digests.get(each.digest)
             if not digest and not archived.isdisjoint((each.url, each.refers_to_url)):
                 digest = await self._search(each)
             try:
-                found.append(await self._capture(each, digest) if digest else each)
+                resolved.append(await self._capture(each, digest) if digest else each)
             except StoreError as error:
-                found.append(Unusable(each.url, f"It is a revisit, and {error}"))
-        return found
+                resolved.append(Unusable(each.url, f"It is a revisit, and {error}"))
+        return resolved
 
     async def _by_stated_digest(self, stated: set[str]) -> dict[str, PayloadDigest]:
         """Map stated digests to the stored payloads that have them; leave out unknown digests."""
@@ -169,24 +169,26 @@ def missing_payload(revisit: ForeignRevisit) -> Unusable:
 async def _referred_to(conn: AsyncConnection, revisit: ForeignRevisit) -> list[Capture]:
     """Return the captures that a revisit refers to by record id, or by URL and timestamp."""
     urls = [each for each in (revisit.refers_to_url, revisit.url) if each]
-    found: list[Capture] = []
+    originals: list[Capture] = []
     if revisit.refers_to_id:
         pairs = [(url, RecordId(revisit.refers_to_id)) for url in urls]
         rows = await db_captures.of_records(conn, pairs)
-        found += [each for values in rows.values() for _, each in values]
+        originals += [each for values in rows.values() for _, each in values]
     if revisit.refers_to_date:
         moment = Timestamp(revisit.refers_to_date)
         rows_then = await db_captures.at_moments(conn, urls[:1], [moment])
-        found += [each for each in rows_then if each.url == urls[0]]
-    return found
+        originals += [each for each in rows_then if each.url == urls[0]]
+    return originals
 
 
 async def _earlier_captures(conn: AsyncConnection, revisit: ForeignRevisit) -> list[Capture]:
     """Return earlier captures of the URL that a revisit refers to, nearest first."""
-    found = await db_captures.of_url(conn, revisit.refers_to_url or revisit.url, limit=MAX_HISTORY)
+    same_url = await db_captures.of_url(
+        conn, revisit.refers_to_url or revisit.url, limit=MAX_HISTORY
+    )
     earlier = [
         each
-        for each in found
+        for each in same_url
         if each.timestamp <= revisit.timestamp and each.status == OK and each.payload_length
     ]
     return earlier[: -MAX_CANDIDATES - 1 : -1]
@@ -196,14 +198,14 @@ def _digests(store: SegmentStore, original: Capture, algorithm: str) -> frozense
     """Return the digests of a payload, with and without chunked coding; empty if unreadable."""
     try:
         head, payload = open_payload(store.read(original.location))
-        found = {digest_with(algorithm, payload)}
+        digests = {digest_with(algorithm, payload)}
         if head.is_chunked:
             record = store.read(original.location)
             read_head(record)
-            found.add(digest_with(algorithm, record.block.pieces()))
+            digests.add(digest_with(algorithm, record.block.pieces()))
     except StoreError:
         return frozenset()
-    return frozenset(found)
+    return frozenset(digests)
 
 
 def _read_payload(store: SegmentStore, original: Capture, with_body: bool) -> Payload:
@@ -234,38 +236,40 @@ class CaptureImporter:
         self._recent = RecentItems[_Identity, None](MAX_RECENT)
         self._recent_ids = RecentItems[RecordId, None](MAX_RECENT)
 
-    async def captures(self, found: Sequence[ForeignCapture]) -> int:
+    async def captures(self, records: Sequence[ForeignCapture]) -> int:
         """Import captures and close their bodies; return how many are new."""
-        stored = await self._stored(found)
+        stored = await self._stored(records)
         fresh = []
-        for each in found:
+        for each in records:
             identity = _identity_of(each.exchange)
             if identity in stored or identity in self._recent:
                 each.exchange.body.close()
                 continue
             self._recent[identity] = None
             fresh.append(each)
-        taken = await self._look_up(found, fresh)
+        taken = await self._look_up(records, fresh)
         for each in fresh:
             exchange, record_id = self._identified(each, taken)
             capture = await make_capture(exchange, record_id)
             await self._context.recorder.keep(exchange, capture)
         return len(fresh)
 
-    async def _stored(self, found: Sequence[ForeignCapture]) -> set[_Identity]:
-        """Return the identities of stored captures that have the URLs and times of ``found``."""
-        urls = [each.exchange.url for each in found]
-        moments = [to_timestamp(each.exchange.at) for each in found]
+    async def _stored(self, records: Sequence[ForeignCapture]) -> set[_Identity]:
+        """Return the identities of stored captures that have the URLs and times of ``records``."""
+        urls = [each.exchange.url for each in records]
+        moments = [to_timestamp(each.exchange.at) for each in records]
         async with self._context.db.read() as conn:
             rows = await db_captures.at_moments(conn, urls, moments)
         return {_identity(each) for each in rows}
 
     async def _look_up(
-        self, found: Sequence[ForeignCapture], fresh: Sequence[ForeignCapture]
+        self, records: Sequence[ForeignCapture], fresh: Sequence[ForeignCapture]
     ) -> set[RecordId]:
         """Store the stated digests of payloads; return the record ids that are already used."""
         stated = {
-            each.stated_digest: each.exchange.payload_digest for each in found if each.stated_digest
+            each.stated_digest: each.exchange.payload_digest
+            for each in records
+            if each.stated_digest
         }
         ids = [record_id for each in fresh if (record_id := _uuid(each.given_id))]
         async with self._context.db.write() as conn:

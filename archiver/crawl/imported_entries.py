@@ -76,13 +76,13 @@ class SpooledEntries(ExitStack):
             self.enter_context(SortedLines()) for _ in range(3)
         )
 
-    def add(self, found: ForeignEntryRecord) -> None:
+    def add(self, record: ForeignEntryRecord) -> None:
         """Store an entry record without a snapshot; ignore all other records."""
         with suppress(ArchiverError):
-            entry_record = read_entry_record(found.block)
+            entry_record = read_entry_record(record.block)
             if entry_record and not entry_record.snapshot:
                 timestamp = to_timestamp(entry_record.at)
-                line = f"{timestamp} {json.dumps(json.loads(found.block))}\n".encode()
+                line = f"{timestamp} {json.dumps(json.loads(record.block))}\n".encode()
                 self._lines_for(entry_record).add(line)
 
     def read(self) -> Iterator[EntryWithoutSnapshot]:
@@ -127,9 +127,9 @@ class EntryImporter:
             ids = await new_entries.ensure_revised(conn, [each.revised_seed for each in some])
             later = _later(some, ids, await attempts.of_entries(conn, [*ids.values()]))
             waits = {ids[key] for key, state in before.items() if state is State.QUEUED}
-            made = [(each.entry.id, each.at, each.failure) for each in later if each.failure]
+            failures = [(each.entry.id, each.at, each.failure) for each in later if each.failure]
             await attempts.insert_attempts(
-                conn, [each for each in made if each[0] in waits], skip_stored=True
+                conn, [each for each in failures if each[0] in waits], skip_stored=True
             )
         final = [each for each in later if each.entry.id not in waits]
         for done in [await self._context.recorder.end(each) for each in final]:
@@ -174,30 +174,30 @@ def _keys(some: Sequence[EntryWithoutSnapshot]) -> list[HashUrl]:
 def _later(
     some: Sequence[EntryWithoutSnapshot],
     ids: Mapping[HashUrl, int],
-    made: Mapping[int, Sequence[Attempt]],
+    done: Mapping[int, Sequence[Attempt]],
 ) -> list[VisitResult]:
     """Return visit results for failures that are later than the last attempt of their entry."""
-    latest = {entry_id: attempts_made[-1].at for entry_id, attempts_made in made.items()}
-    found = []
+    latest = {entry_id: attempts_made[-1].at for entry_id, attempts_made in done.items()}
+    later = []
     for each in some:
         seed = each.seed
         entry = EntryRef(ids[seed.hash_url], seed.hash_url, seed.url, seed.host)
         if entry.id not in latest or each.at > latest[entry.id]:
-            found.append(VisitResult(entry, each.at, failure=each.failure))
-    return list(dict.fromkeys(found))
+            later.append(VisitResult(entry, each.at, failure=each.failure))
+    return list(dict.fromkeys(later))
 
 
-def _entry_of_record(found: EntryRecord) -> EntryWithoutSnapshot:
+def _entry_of_record(record: EntryRecord) -> EntryWithoutSnapshot:
     # The record is untrusted, so the entry's identity is recomputed and all values are limited.
-    url = parse_entry_url(found.url)
-    annotation = bounded(found.annotation).dated(found.at)
+    url = parse_entry_url(record.url)
+    annotation = bounded(record.annotation).dated(record.at)
     return EntryWithoutSnapshot(
-        at=found.at,
+        at=record.at,
         seed=Seed(hash_url(url), url, host(url), annotation),
-        failure=_bounded_failure(found.failure) if found.failure else None,
-        is_waiting=found.is_waiting,
-        revision=found.revision,
-        is_link=found.is_link,
+        failure=_bounded_failure(record.failure) if record.failure else None,
+        is_waiting=record.is_waiting,
+        revision=record.revision,
+        is_link=record.is_link,
     )
 
 

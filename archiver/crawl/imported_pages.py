@@ -133,16 +133,17 @@ async def find_captures(db: Database, pages: Sequence[ForeignPage]) -> list[Page
     async with db.read() as conn:
         finals = await _final_captures(conn, pages)
     placed_pages = [
-        (page, found)
-        for page, found in zip(pages, finals, strict=True)
-        if found and found.status >= FIRST_FINAL
+        (page, capture)
+        for page, capture in zip(pages, finals, strict=True)
+        if capture and capture.status >= FIRST_FINAL
     ]
     if not placed_pages:
         return []
     async with db.write() as conn:
         ids = await _ensure(conn, [page for page, _ in placed_pages])
         placed = [
-            PageWithCapture(page, found, ids[page.seed.hash_url]) for page, found in placed_pages
+            PageWithCapture(page, capture, ids[page.seed.hash_url])
+            for page, capture in placed_pages
         ]
         stored = await snapshots.existing_at(conn, [each.key for each in placed])
     fresh: dict[tuple[int, Timestamp], PageWithCapture] = {}
@@ -179,10 +180,10 @@ async def _final_captures(
             at_moment.setdefault((each.url, each.timestamp), []).append(each)
     finals: list[Capture | None] = []
     for page in pages:
-        found = _stated_capture(page, of_records, at_moment)
-        if found is None and page.payload_digest is None:
-            found = await _follow_redirects(conn, page)
-        finals.append(found)
+        final = _stated_capture(page, of_records, at_moment)
+        if final is None and page.payload_digest is None:
+            final = await _follow_redirects(conn, page)
+        finals.append(final)
     return finals
 
 
@@ -214,13 +215,13 @@ def _stated_capture(
 
 async def _follow_redirects(conn: AsyncConnection, page: ForeignPage) -> Capture | None:
     """Return the capture nearest to a page's time, after redirects."""
-    url, found = without_route(page.seed.url), None
+    url, capture = without_route(page.seed.url), None
     for _ in range(MAX_REDIRECTS):
-        found = await db_captures.nearest(conn, url, page.timestamp) or found
-        if found is None or found.redirect_to is None:
+        capture = await db_captures.nearest(conn, url, page.timestamp) or capture
+        if capture is None or capture.redirect_to is None:
             break
-        url = found.redirect_to
-    return found
+        url = capture.redirect_to
+    return capture
 
 
 MAX_CACHED = 2048
@@ -291,8 +292,8 @@ class StoredRequisites:
             return _ReadRequisite()
         nested: tuple[Requisite, ...] = ()
         if requisite.kind in NESTED:
-            found = await self._context.derive.discover(document_of(requisite, response))
-            nested = without_other_parts(requisite, found.requisites)
+            discovery = await self._context.derive.discover(document_of(requisite, response))
+            nested = without_other_parts(requisite, discovery.requisites)
         return _ReadRequisite(nested, refusal(requisite, response))
 
 
@@ -331,15 +332,15 @@ class SpooledPages(ExitStack):
             self.enter_context(SortedLines()) for _ in range(4)
         )
 
-    def add_entry_record(self, found: ForeignEntryRecord) -> None:
+    def add_entry_record(self, record: ForeignEntryRecord) -> None:
         """Store an entry record of this program that has a snapshot; ignore an invalid one."""
         with suppress(ArchiverError):
-            entry_record = read_entry_record(found.block)
+            entry_record = read_entry_record(record.block)
             if entry_record and entry_record.snapshot:
                 timestamp = entry_record.snapshot.timestamp
                 to_datetime(timestamp)  # raises unless it has 14 digits
                 read_moment(timestamp)
-                self._described.add(_line(timestamp, json.loads(found.block)))
+                self._described.add(_line(timestamp, json.loads(record.block)))
 
     def add_listed(self, url: str, moment: str, title: str) -> None:
         """Store a page from a package's page list."""
@@ -347,10 +348,10 @@ class SpooledPages(ExitStack):
             noted = {"url": parse_entry_url(url), "title": title}
             self._listed.add(_line(to_timestamp(read_moment(moment)), noted))
 
-    def add_capture(self, found: ForeignCapture) -> None:
+    def add_capture(self, capture: ForeignCapture) -> None:
         """Store a capture that may be a page."""
-        exchange = found.exchange
-        if found.is_framed or exchange.status != OK:
+        exchange = capture.exchange
+        if capture.is_framed or exchange.status != OK:
             return
         kind = essence_of(declared_media_type(exchange.headers))
         lines = self._html if is_html(kind) else self._other
@@ -418,25 +419,27 @@ class PageImporter:
     async def _create_snapshot(
         self, placed: PageWithCapture, *, may_defer: bool = False
     ) -> asyncio.Future[VisitResult | None]:
-        made = await self._visit_result(placed, may_defer=may_defer)
-        return await self._context.recorder.end(made)
+        result = await self._visit_result(placed, may_defer=may_defer)
+        return await self._context.recorder.end(result)
 
     async def _visit_result(self, placed: PageWithCapture, *, may_defer: bool) -> VisitResult:
-        page, found = placed.page, placed.found
-        response = await read_stored(self._context, found)
-        document = response.document if response else Document(b"", found.media_type, "", found.url)
-        shown = await self._stored_renditions(page)
-        rendered = _rendered_document(shown, found.url)
+        page, capture = placed.page, placed.found
+        response = await read_stored(self._context, capture)
+        document = (
+            response.document if response else Document(b"", capture.media_type, "", capture.url)
+        )
+        renditions = await self._stored_renditions(page)
+        rendered = _rendered_document(renditions, capture.url)
         document = rendered or document
         discovery = await self._context.derive.discover(document)
         outcomes = page.requisites
         if outcomes is None:
             outcomes = await self._requisites.outcomes(
-                found.url, discovery.requisites, page.timestamp
+                capture.url, discovery.requisites, page.timestamp
             )
         moment = to_datetime(page.timestamp)
         entry = EntryRef(placed.entry_id, page.seed.hash_url, page.seed.url, page.seed.host)
-        ref = CaptureRef.of(found)
+        ref = CaptureRef.of(capture)
         if not rendered and may_defer and self._context.settings.articles == "later":
             article = unread_article(document, discovery)
         else:
@@ -462,7 +465,9 @@ class PageImporter:
                 appearance=page.snapshot_record.appearance,
             )
         if rendered:
-            visit = replace(visit, rendering=Rendering.DONE, renditions=(*shown, *preview_images))
+            visit = replace(
+                visit, rendering=Rendering.DONE, renditions=(*renditions, *preview_images)
+            )
         return VisitResult(entry, moment, visit=visit)
 
     async def _preview_images(
@@ -487,13 +492,13 @@ class PageImporter:
             or not page.snapshot_record.excluded_responses
         ):
             return ()
-        kept = []
+        excluded = []
         async with self._excluded_lock:
             for named in page.snapshot_record.excluded_responses:
-                found = await asyncio.to_thread(self._excluded_responses.take, named)
-                if found:
-                    kept.append(await self._context.recorder.keep(found))
-        return tuple(each.record_id for each in kept)
+                responses = await asyncio.to_thread(self._excluded_responses.take, named)
+                if responses:
+                    excluded.append(await self._context.recorder.keep(responses))
+        return tuple(each.record_id for each in excluded)
 
 
 def _rendered_document(renditions: Sequence[NewRendition], url: str) -> Document | None:
@@ -523,19 +528,19 @@ def _page(line: bytes, source: str) -> ForeignPage | None:
 
 def _page_of_record(entry_record: EntryRecord) -> ForeignPage | None:
     """Build a page from an entry record of this program, with the user's metadata."""
-    kept = entry_record.snapshot
-    if kept is None:
+    stored = entry_record.snapshot
+    if stored is None:
         return None
     # The record is untrusted, so the entry's identity is recomputed and all values are limited.
     url = parse_entry_url(entry_record.url)
-    annotation = bounded(entry_record.annotation).dated(to_datetime(kept.timestamp))
+    annotation = bounded(entry_record.annotation).dated(to_datetime(stored.timestamp))
     return ForeignPage(
-        timestamp=kept.timestamp,
+        timestamp=stored.timestamp,
         seed=Seed(hash_url(url), url, host(url), annotation),
-        final=(kept.capture_url, kept.capture_timestamp, kept.capture_record),
-        requisites=kept.requisites,
+        final=(stored.capture_url, stored.capture_timestamp, stored.capture_record),
+        requisites=stored.requisites,
         revision=entry_record.revision,
-        snapshot_record=kept,
+        snapshot_record=stored,
     )
 
 
@@ -557,7 +562,7 @@ class SavedPageImporter:
 
     async def take(
         self,
-        found: Sequence[SavedPage],
+        batch: Sequence[SavedPage],
         origin: str,
         *,
         import_id: int | None = None,
@@ -566,15 +571,15 @@ class SavedPageImporter:
         """Create snapshots of saved pages; return how many are new, once they are durable.
 
         Args:
-            found: saved pages, whose entries need not exist yet.
+            batch: saved pages, whose entries need not exist yet.
             origin: origin of the pages, stored in their records.
             import_id: the import of their links.
             uploaded_at: upload time, if a user uploaded them.
         """
         fields = ((HEAD, SYNTHESISED), (ORIGIN, one_line(origin)), *upload_field(uploaded_at))
         made = 0
-        for start in range(0, len(found), PAGES_PER_BATCH):
-            some = await self._without_known_undated(found[start : start + PAGES_PER_BATCH])
+        for start in range(0, len(batch), PAGES_PER_BATCH):
+            some = await self._without_known_undated(batch[start : start + PAGES_PER_BATCH])
             captures = await asyncio.to_thread(
                 lambda pages: [[*_captures_of(page, fields)] for page in pages], some
             )
@@ -592,24 +597,24 @@ class SavedPageImporter:
                 made += 1
         return made
 
-    async def _without_known_undated(self, found: Sequence[SavedPage]) -> list[SavedPage]:
+    async def _without_known_undated(self, pages: Sequence[SavedPage]) -> list[SavedPage]:
         """Drop undated pages of saved entries; otherwise every import would add them again."""
         async with self._context.db.read() as conn:
-            states = await entries.states_of(conn, [each.seed.hash_url for each in found])
+            states = await entries.states_of(conn, [each.seed.hash_url for each in pages])
         return [
             each
-            for each in found
+            for each in pages
             if each.is_dated or states.get(each.seed.hash_url) is not State.SAVED
         ]
 
 
 def _captures_of(page: SavedPage, fields: tuple[tuple[str, str], ...]) -> Iterator[ForeignCapture]:
     """Yield the captures of a saved page: the page first, then its resources."""
-    at, kept = page.seed.annotation.saved_at, page.page
+    at, body = page.seed.annotation.saved_at, page.page
     address = without_route(page.seed.url)
-    yield _capture(address, kept.media_type, _document(page), at, fields)
+    yield _capture(address, body.media_type, _document(page), at, fields)
     seen = {address}
-    for part in kept.parts:
+    for part in body.parts:
         with suppress(InvalidUrl):
             url = parse_url(part.url)
             if url not in seen:

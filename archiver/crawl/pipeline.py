@@ -182,8 +182,8 @@ class Pipeline:
         at = datetime.now(UTC).replace(microsecond=0)
         try:
             async with asyncio.timeout(2 * self._context.settings.page_timeout):
-                found = await self._visit(lease)
-                return VisitResult(lease.entry, at, visit=found, lease=lease)
+                visited = await self._visit(lease)
+                return VisitResult(lease.entry, at, visit=visited, lease=lease)
         except FetchError as error:
             failure = error.failure
         except TimeoutError:

@@ -73,21 +73,21 @@ async def locate(
         FetchError: the TimeGate can't be reached.
     """
     archive_url, headers = gate + url, (("Accept-Datetime", http_date(moment)),)
-    found: list[PublicMemento] = []
+    mementos: list[PublicMemento] = []
     for _ in range(MAX_STEPS):
         exchange = await _ask(context, archive_url, headers)
         exchange.body.close()
         now = datetime.now(UTC)
-        found += named_mementos(exchange.headers, archive_url, now)
+        mementos += named_mementos(exchange.headers, archive_url, now)
         if at := moment_of(exchange.headers, now):
             stated = join(archive_url, exchange.header("content-location") or archive_url)
-            return [PublicMemento(stated or archive_url, at), *found]
+            return [PublicMemento(stated or archive_url, at), *mementos]
         target = redirect_target(archive_url, exchange.status, exchange.headers)
         if target is None:
             # pywb shows the memento in a frame, and links to it in the Link header.
-            return found if exchange.status == HTTPStatus.OK else []
+            return mementos if exchange.status == HTTPStatus.OK else []
         if address := read_address(target):
-            return [PublicMemento(target, to_datetime(address.timestamp)), *found]
+            return [PublicMemento(target, to_datetime(address.timestamp)), *mementos]
         archive_url = target
     return []
 
@@ -125,7 +125,7 @@ async def fetch_memento(context: CrawlContext, archive_url: str, url: str) -> Fo
 async def _ask(context: CrawlContext, url: str, headers: tuple[tuple[str, str], ...]) -> Exchange:
     """Send a request to an archive; wait and retry if the archive asks for a pause."""
     request = OutgoingRequest(url, headers=headers)  # without cookies of the user
-    for left in reversed(range(TRIES)):
+    for tries_left in reversed(range(TRIES)):
         exchange = await send(context, request, is_delayed=True, max_pause=MAX_PAUSE)
         pause = retry_after_seconds(
             exchange.status, exchange.header("retry-after"), datetime.now(UTC)
@@ -139,7 +139,7 @@ async def _ask(context: CrawlContext, url: str, headers: tuple[tuple[str, str], 
         if not is_busy or moment_of(exchange.headers, datetime.now(UTC)):
             return exchange
         exchange.body.close()
-        if pause is None or not left:
+        if pause is None or not tries_left:
             break
     message = f"{host(url)} responded with {exchange.status}."
     raise FetchError(Failure(FailureKind.NOT_RESCUED, message, exchange.status, pause))
@@ -205,24 +205,24 @@ class PublicArchiveFetcher:
             async with self._context.db.read() as conn:
                 entries_by_id = await entries.by_ids(conn, [lease.entry.id])
             moment = entries_by_id[lease.entry.id].annotation.saved_at
-            found = await self._locate(without_route(lease.entry.url), moment)
-            return await self._fetch_nearest(without_route(lease.entry.url), found, moment)
+            mementos = await self._locate(without_route(lease.entry.url), moment)
+            return await self._fetch_nearest(without_route(lease.entry.url), mementos, moment)
 
     async def _locate(self, url: str, moment: datetime) -> list[PublicMemento]:
         """Return the mementos of a URL in all archives, the nearest to ``moment`` first."""
         gates = self._context.settings.rescue
         if not gates:
             raise FetchError(OFF)
-        found: list[PublicMemento] = []
+        mementos: list[PublicMemento] = []
         temporary: Failure | None = None
         for gate in gates:
             try:
-                found += await locate(self._context, gate, url, moment)
+                mementos += await locate(self._context, gate, url, moment)
             except FetchError as error:
                 temporary = temporary or error.failure
-        if not found:
+        if not mementos:
             raise FetchError(_not_rescued(temporary) if temporary else _not_archived(gates))
-        return nearest_first(found, moment)
+        return nearest_first(mementos, moment)
 
     async def _fetch_nearest(
         self, url: str, waiting: list[PublicMemento], moment: datetime
@@ -319,8 +319,8 @@ class PublicArchiveFetcher:
         address = source.address
         if address and address.has_raw_form:
             got = await fetch_memento(self._context, address.of(url).raw, url)
-            found = await read(self._context, got.exchange)
-            return replace(found, ref=await self._keep(_Step(got.exchange, found)))
+            response = await read(self._context, got.exchange)
+            return replace(response, ref=await self._keep(_Step(got.exchange, response)))
         if host(url) == host(source.url):
             return await fetch(self._context, OutgoingRequest(url))
         raise FetchError(_not_archived([source.url]))

@@ -390,9 +390,9 @@ class _Rebuild:
             places = [each.location for each in dated]
             read = await asyncio.to_thread(_read_entry_records, self._store, places, self._rebuilt)
             leased, late = await split_deleted(conn, read, bin_after=self._bin_after)
-            kept, again = await split_duplicates(conn, leased, overlap=self._overlap)
+            unique, again = await split_duplicates(conn, leased, overlap=self._overlap)
             self._unwanted += [*late, *again]
-            for group in without_repeated_entries(kept):
+            for group in without_repeated_entries(unique):
                 if self._bin_after is not None:
                     generations = {each.hash_url: each.generation for each, _ in group}
                     await crawl_deletions.move_earlier_to_bin(conn, generations)
@@ -416,18 +416,18 @@ async def _index(conn: AsyncConnection, name: str, batch: ReadRecords) -> None:
 def _read_entry_records(
     store: SegmentStore, places: list[Location], rebuilt: Rebuilt
 ) -> list[StoredEntryRecord]:
-    found = []
+    records = []
     for place in places:
         try:
             entry_record = read_entry_record(store.read(place).block.read())
             if entry_record:
                 _check(entry_record)
-                found.append((entry_record, place))
+                records.append((entry_record, place))
         except StoreUnavailable:
             raise
         except (ArchiverError, ValueError, OverflowError) as error:
             rebuilt.problems.append((place, str(error)))
-    return found
+    return records
 
 
 def _check(entry_record: EntryRecord) -> None:
@@ -451,20 +451,22 @@ log = get_log(__name__)
 
 
 async def index_and_requeue(
-    db: Database, store: SegmentStore, left: Mapping[str, int], dead: Sequence[str]
+    db: Database, store: SegmentStore, lengths: Mapping[str, int], dead: Sequence[str]
 ) -> list[UnusableFile]:
     """Index records of dead processes, then requeue their jobs; return unreadable segments.
 
     Args:
         db: the database.
         store: the segment store.
-        left: sizes of segments with unindexed records.
+        lengths: sizes of segments with unindexed records.
         dead: names of the dead processes.
     """
     async with db.write() as conn:
         indexed = await segment_rows.indexed(conn)
         tails = {
-            name: indexed.get(name, 0) for name, size in left.items() if size > indexed.get(name, 0)
+            name: indexed.get(name, 0)
+            for name, size in lengths.items()
+            if size > indexed.get(name, 0)
         }
         rebuilt = await build_within(conn, store, tails)
         for owner in dead:

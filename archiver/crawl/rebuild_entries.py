@@ -56,7 +56,7 @@ async def split_deleted(
     if deleted and bin_after is not None:
         erased = await tombstones.generations(conn, keys, before=bin_after)
     snapshots = await tombstones.snapshots(conn, keys)
-    kept, late = [], []
+    unique, late = [], []
     for entry_record, place in read:
         key, snapshot, number = entry_record.hash_url, entry_record.snapshot, None
         if snapshot:
@@ -67,8 +67,8 @@ async def split_deleted(
         elif entry_record.generation > erased.get(key, -1):
             is_erased = number is not None and (bin_after is None or number <= bin_after)
             bare = replace(entry_record, snapshot=None) if is_erased else entry_record
-            kept.append((bare, place))
-    return kept, late
+            unique.append((bare, place))
+    return unique, late
 
 
 async def split_duplicates(
@@ -87,14 +87,14 @@ async def split_duplicates(
     """
     visits = [(each.hash_url, each.snapshot.timestamp) for each, _ in read if each.snapshot]
     late = await jobs.superseded(conn, visits, grace=overlap) if visits else set()
-    kept, again = [], []
+    unique, again = [], []
     for each, place in read:
         if each.snapshot and (each.hash_url, each.snapshot.timestamp) in late:
-            kept.append((replace(each, snapshot=None), place))
+            unique.append((replace(each, snapshot=None), place))
             again.append(_unwanted_visit(each, each.snapshot))
         else:
-            kept.append((each, place))
-    return kept, again
+            unique.append((each, place))
+    return unique, again
 
 
 async def unused_captures_after(
@@ -106,13 +106,20 @@ async def unused_captures_after(
     """
     late = list[UnwantedVisit]()
     while True:
-        made, row = await captures.since(conn, row, limit=CAPTURES_AT_ONCE)
-        if not made:
+        unused, row = await captures.since(conn, row, limit=CAPTURES_AT_ONCE)
+        if not unused:
             return late
-        found = {(hash_url(each.url), each.timestamp): each for each in made}
+        captures_by_key = {(hash_url(each.url), each.timestamp): each for each in unused}
         late += [
-            UnwantedVisit(key, moment, found[key, moment].record_id, (found[key, moment].url,))
-            for key, moment in sorted(await jobs.superseded(conn, [*found], grace=overlap))
+            UnwantedVisit(
+                key,
+                moment,
+                captures_by_key[key, moment].record_id,
+                (captures_by_key[key, moment].url,),
+            )
+            for key, moment in sorted(
+                await jobs.superseded(conn, [*captures_by_key], grace=overlap)
+            )
         ]
 
 
@@ -185,8 +192,8 @@ async def restore_entries(
         conn, [_revised_seed(entry_record) for entry_record, _ in group]
     )
     leases = await rebuild_tables.open_leases(conn, [*ids.values()])
-    known = await entries.with_revisions(conn, [*ids.values()])
-    revised = {key: known[number] for key, number in ids.items()}
+    rows_by_id = await entries.with_revisions(conn, [*ids.values()])
+    revised = {key: rows_by_id[number] for key, number in ids.items()}
     visited = [each for each in group if each[0].snapshot]
     rows = await _snapshots(conn, store, visited, ids, revised, problems)
     fresh = await visit_results.add_snapshots(conn, rows)
@@ -224,10 +231,10 @@ async def _snapshots(
     pages = await captures.of_records(
         conn, [(each.capture_url, each.capture_record) for each in records]
     )
-    made = await rebuild_tables.conversions(
+    conversions = await rebuild_tables.conversions(
         conn, [one for each in records for one in each.conversions]
     )
-    articles = [made.get(each.article) if each.article else None for each in records]
+    articles = [conversions.get(each.article) if each.article else None for each in records]
     words = await asyncio.to_thread(_article_texts, store, articles, problems)
     owners = [ids[entry_record.hash_url] for entry_record, _ in group]
     shared = await _shared_articles(conn, [*zip(owners, records, strict=True)])
@@ -235,18 +242,18 @@ async def _snapshots(
     for (entry_record, place), each, article, own_words in zip(
         group, records, articles, words, strict=True
     ):
-        found = _page(pages, each)
-        if found is None:
+        page = _page(pages, each)
+        if page is None:
             problems.append((place, "No segment contains the capture of this snapshot."))
             continue
         entry_id = ids[entry_record.hash_url]
         of_entry = revised[entry_record.hash_url]
         stored_article = article or shared.get(entry_id)
-        row_id, capture = found
+        row_id, capture = page
         row = snapshot_row(
             entry_id, of_entry, each, capture, place=place, article=stored_article, words=own_words
         )
-        renditions = renditions_of(each.renditions, made)
+        renditions = renditions_of(each.renditions, conversions)
         rows.append(replace(row, capture_id=row_id, renditions=renditions))
     return rows
 
@@ -261,17 +268,17 @@ async def _shared_articles(
     """
     sharing = [(number, int(each.article_of)) for number, each in records if each.article_of]
     stored = await db_snapshots.articles_of(conn, sharing)
-    found, missing = {}, []
+    shared, missing = {}, []
     for number, each in records:
         if each.article_of:
             extractor, article = stored.get((number, int(each.article_of)), ("", None))
             if article and extractor == each.extractor:
-                found[number] = article
+                shared[number] = article
             else:
                 own = number, int(each.timestamp), int(each.article_of), each.extractor
                 missing.append(own)
     await rebuild_tables.store_shared_articles(conn, missing)
-    return found
+    return shared
 
 
 def _page(
@@ -281,24 +288,24 @@ def _page(
 
     If several captures have the record id, the one with the timestamp of the record is preferred.
     """
-    found = pages.get((record.capture_url, record.capture_record), [])
-    same = [each for each in found if each[1].timestamp == record.capture_timestamp]
-    return next(iter((*same, *found)), None)
+    candidates = pages.get((record.capture_url, record.capture_record), [])
+    same = [each for each in candidates if each[1].timestamp == record.capture_timestamp]
+    return next(iter((*same, *candidates)), None)
 
 
 def _article_texts(
     store: SegmentStore, articles: list[Location | None], problems: list[Problem]
 ) -> list[str]:
-    found, read = [], SegmentReader(store).read
+    texts, read = [], SegmentReader(store).read
     for article in articles:
         try:
-            found.append(indexed(article_text(read, article)) if article else "")
+            texts.append(indexed(article_text(read, article)) if article else "")
         except StoreUnavailable:
             raise
         except StoreError as error:
             problems.append((article or NOWHERE, str(error)))
-            found.append("")
-    return found
+            texts.append("")
+    return texts
 
 
 def _revised_seed(entry_record: EntryRecord) -> RevisedSeed:

@@ -153,10 +153,10 @@ class Originals:
         """Return the record that an exchange can refer to as a revisit, or None."""
         if not exchange.payload_length:
             return None
-        found = self.anywhere.get(exchange.payload_digest)
-        if found and found.is_chunked and found.url != exchange.url:
+        original = self.anywhere.get(exchange.payload_digest)
+        if original and original.is_chunked and original.url != exchange.url:
             return self.at_url.get((exchange.url, exchange.payload_digest))
-        return found
+        return original
 
     def payloads_of_other_urls(
         self, exchanges: Iterable[Exchange]
@@ -392,7 +392,7 @@ def _plan_snapshot(
         requisites=visit.requisites,
         charset=visit.charset,
         rendering=visit.rendering,
-        renditions=tuple(made for made, _ in renditions),
+        renditions=tuple(rendition for rendition, _ in renditions),
         render_hint=visit.render_hint,
         appearance=_appearance(visit, is_failed=own.is_failed and not reused),
         excluded_responses=visit.excluded_responses,
@@ -412,11 +412,11 @@ def _plan_renditions(plan: Plan, visit: Visit, hash_url: HashUrl) -> list[tuple[
     """Add the records of renditions such as screenshots; return them with their positions."""
     placed = []
     for each in visit.renditions:
-        made = RenditionRef(each.kind, each.media_type, new_record_id(), each.digest)
-        placed.append((made, len(plan.records)))
+        rendition = RenditionRef(each.kind, each.media_type, new_record_id(), each.digest)
+        placed.append((rendition, len(plan.records)))
         plan.records.append(
             writer.conversion(
-                id=made.record_id,
+                id=rendition.record_id,
                 url=rendition_uri(hash_url, each.kind),
                 date=visit.at,
                 refers_to=visit.page.record_id,

@@ -86,9 +86,9 @@ class RenderHints:
             if not self._is_old:
                 return
             async with self._db.read() as conn:
-                found = await host_queue.render_hints_after(conn, self._row, limit=MAX_HOSTS)
+                hints = await host_queue.render_hints_after(conn, self._row, limit=MAX_HOSTS)
             self._read_at = time.monotonic()
-            for row, timestamp, hint, url in found:
+            for row, timestamp, hint, url in hints:
                 self._row = row
                 self.note(url, timestamp, hint)
 
@@ -232,13 +232,13 @@ class Renderer:
                 self.problem = error.sentence
 
     def is_wanted(
-        self, url: str, found: Discovery | None, failure: Failure | None, *, requested: bool
+        self, url: str, discovery: Discovery | None, failure: Failure | None, *, requested: bool
     ) -> bool:
         """Return whether a page should be rendered.
 
         Args:
             url: the page.
-            found: the result of inspecting the page as received without a browser, if any.
+            discovery: the result of inspecting the page as received without a browser, if any.
             failure: the failure of the visit without a browser, if any.
             requested: whether a user requested rendering.
         """
@@ -246,9 +246,11 @@ class Renderer:
         if mode == "never" and not requested:
             return False
         is_always = requested or mode == "always"
-        needs_browser = found is not None and found.needs_browser
+        needs_browser = discovery is not None and discovery.needs_browser
         if failure is None:
-            return found is not None and (needs_browser or found.may_need_browser or is_always)
+            return discovery is not None and (
+                needs_browser or discovery.may_need_browser or is_always
+            )
         if failure.kind is not FailureKind.HTTP_STATUS:
             return failure.kind is FailureKind.WALLED
         if failure.retry_after is not None or failure.status == HTTPStatus.UNAUTHORIZED:

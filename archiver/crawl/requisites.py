@@ -42,10 +42,10 @@ async def read_nearest(
     for _ in range(context.settings.max_redirects + 1):
         async with context.db.read() as conn:
             capture = await captures.nearest(conn, url, timestamp, exact_only=True)
-        found = await read_stored(context, capture) if capture else None
-        if found is None or found.redirect_to is None:
-            return found
-        url = found.redirect_to
+        response = await read_stored(context, capture) if capture else None
+        if response is None or response.redirect_to is None:
+            return response
+        url = response.redirect_to
     return None
 
 
@@ -189,28 +189,28 @@ def without_other_parts(
     return tuple(each for each in nested if each.kind is not RequisiteKind.PART)
 
 
-def document_of(requisite: Requisite, found: FetchedResponse) -> Document:
+def document_of(requisite: Requisite, response: FetchedResponse) -> Document:
     """Return the document of a requisite, with the media type that replay gives it."""
     if requisite.kind is not RequisiteKind.STYLE:
-        return found.document
-    kind = as_style(MediaType(found.media_type), found.content)
-    return replace(found.document, media_type=kind.essence)
+        return response.document
+    kind = as_style(MediaType(response.media_type), response.content)
+    return replace(response.document, media_type=kind.essence)
 
 
-def refusal(requisite: Requisite, found: FetchedResponse) -> Failure | None:
+def refusal(requisite: Requisite, response: FetchedResponse) -> Failure | None:
     """Return why replay can't show the stored response of a requisite; None if it can."""
-    if found.ref.status >= FIRST_ERROR_STATUS:
+    if response.ref.status >= FIRST_ERROR_STATUS:
         return None
-    if found.is_cut:
+    if response.is_cut:
         message = "The file decompresses to more bytes than replay allows."
         return Failure(FailureKind.TOO_LARGE, message)
-    if found.ref.status in REDIRECTS and found.redirect_to is None:
+    if response.ref.status in REDIRECTS and response.redirect_to is None:
         return Failure(FailureKind.INVALID_URL, "The file redirects to an address without a page.")
-    kind = document_of(requisite, found).media_type
+    kind = document_of(requisite, response).media_type
     if requisite.kind is RequisiteKind.STYLE and not is_css(kind):
         return Failure(FailureKind.WRONG_TYPE, "The server did not send a style sheet.")
-    is_empty = not found.content.strip()
-    kind = as_image(MediaType(kind), found.content).essence
+    is_empty = not response.content.strip()
+    kind = as_image(MediaType(kind), response.content).essence
     if requisite.kind in _DISPLAYED and is_html(kind) and not is_empty:
         message = "The server sent a web page instead of this file."
         return Failure(FailureKind.WRONG_TYPE, message)
@@ -304,9 +304,9 @@ class Requisites:
         """Return stored captures that can be used without a request."""
         max_age = self._max_age(is_preview_image=is_preview_image)
         since = to_timestamp(datetime.now(UTC) - timedelta(seconds=max_age))
-        found = await captures.recent_of(conn, urls if max_age else [], since)
+        stored = await captures.recent_of(conn, urls if max_age else [], since)
         # An earlier error may be fixed by now.
-        return {url: each for url, each in found.items() if is_preview_image or each.status < 400}
+        return {url: each for url, each in stored.items() if is_preview_image or each.status < 400}
 
     def _max_age(self, *, is_preview_image: bool) -> float:
         """Return the seconds for which a stored capture is used without a request."""
@@ -389,13 +389,13 @@ class Requisites:
         hosts = frozenset[str]()
         for _ in range(self._context.settings.max_redirects + 1):
             hosts |= {host(request.url)}
-            found = await read_stored(self._context, stored) if stored else None
-            if found is None:
+            response = await read_stored(self._context, stored) if stored else None
+            if response is None:
                 initiators = with_initiators(request.initiators, hosts)
-                found = await self._get(replace(request, initiators=initiators))
-            if found.redirect_to is None:
-                return found, hosts
-            request = replace(request, url=found.redirect_to)
+                response = await self._get(replace(request, initiators=initiators))
+            if response.redirect_to is None:
+                return response, hosts
+            request = replace(request, url=response.redirect_to)
             if stored:
                 async with self._context.db.read() as conn:
                     stored_captures = await self._stored(

@@ -61,19 +61,19 @@ async def holder_at(conn: AsyncConnection, url: str, moment: Timestamp) -> Captu
 
 
 async def holder_from(
-    conn: AsyncConnection, found: Capture | None, moment: Timestamp
+    conn: AsyncConnection, capture: Capture | None, moment: Timestamp
 ) -> Capture | None:
-    """Return the capture that stores the payload of ``found``, resolved as in ``holder_at``."""
+    """Return the capture that stores the payload of ``capture``, resolved as in ``holder_at``."""
     for _ in range(MAX_HOPS):
-        if found is None or not found.redirect_to:
+        if capture is None or not capture.redirect_to:
             break
-        found = await captures.nearest(conn, found.redirect_to, moment)
-    if found is None or found.status != OK:
+        capture = await captures.nearest(conn, capture.redirect_to, moment)
+    if capture is None or capture.status != OK:
         return None
     return (
-        await captures.original_or_deleted(conn, found.payload_digest)
-        if found.is_revisit
-        else found
+        await captures.original_or_deleted(conn, capture.payload_digest)
+        if capture.is_revisit
+        else capture
     )
 
 

@@ -53,14 +53,16 @@ async def inspect_page(
     if failure and not page.content:
         return Inspection(None, failure)
     if reads and not failure:
-        found, article = await context.derive.inspect_and_extract(page.document)
+        discovery, article = await context.derive.inspect_and_extract(page.document)
     else:
-        found, article = await context.derive.discover(page.document), None
-    if found.wall:
-        return Inspection(found, walled(at, found.wall))
-    if page.ref.status in REDIRECTS and found.appearance.readable:
+        discovery, article = await context.derive.discover(page.document), None
+    if discovery.wall:
+        return Inspection(discovery, walled(at, discovery.wall))
+    if page.ref.status in REDIRECTS and discovery.appearance.readable:
         failure = None
-    return Inspection(found, parked(at, found.parked) if found.parked else failure, article)
+    return Inspection(
+        discovery, parked(at, discovery.parked) if discovery.parked else failure, article
+    )
 
 
 _NOTHING = Failure(FailureKind.INTERNAL, "The visit had no result.")
@@ -91,25 +93,25 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
         seen = await inspect_page(
             context, page, reads=not (lease.render or _is_extraction_deferred(context))
         )
-        found, failure = seen.found, seen.failure
-        is_wanted = _is_rendering_wanted(context, lease, page, found, failure)
-        url = _refresh_target(page, found, is_rendered=is_wanted)
+        discovery, failure = seen.found, seen.failure
+        is_wanted = _is_rendering_wanted(context, lease, page, discovery, failure)
+        url = _refresh_target(page, discovery, is_rendered=is_wanted)
         if not url or not chain.may_follow(url):
             break
     if known is RenderHint.NONE:  # otherwise rendering was already tried
-        rendered = await _render(context, lease, page, found, failure)
-    hint = _hint_from_inspection(found, failure, learned)
+        rendered = await _render(context, lease, page, discovery, failure)
+    hint = _hint_from_inspection(discovery, failure, learned)
     if isinstance(rendered, Rendered):
         visited = await _visit_rendered(context, requisites, first, rendered, failure)
         hint = _hint_from_rendering(seen, visited) if seen.article else hint
         return _store_hint(context, replace(visited, render_hint=hint))
-    if failure or found is None:
+    if failure or discovery is None:
         raise FetchError(failure or _NOTHING)
     if page.is_truncated:
         _retry_if_truncated(context, lease, page)
-    preview_images = preview_requisites(found)
+    preview_images = preview_requisites(discovery)
     outcomes, article = await read_page(
-        context, requisites, page, found, preview_images, seen.article
+        context, requisites, page, discovery, preview_images, seen.article
     )
     visited = Visit(
         timestamp=first.ref.timestamp,
@@ -117,12 +119,12 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
         page=page.ref,
         article=article,
         requisites=outcomes,
-        charset=found.charset,
-        rendering=Rendering.NEEDED if found.needs_browser or page.route else Rendering.NONE,
-        renditions=await make_fetched_previews(context, page.ref, found, article, outcomes),
+        charset=discovery.charset,
+        rendering=Rendering.NEEDED if discovery.needs_browser or page.route else Rendering.NONE,
+        renditions=await make_fetched_previews(context, page.ref, discovery, article, outcomes),
         render_hint=hint,
         appearance=replace(
-            found.appearance, is_cut=page.is_truncated or page.is_cut, limits=rendered.limits
+            discovery.appearance, is_cut=page.is_truncated or page.is_cut, limits=rendered.limits
         ),
     )
     return _store_hint(context, visited)
@@ -145,12 +147,12 @@ async def _render_at_once(
 
 
 def _hint_from_inspection(
-    found: Discovery | None, failure: Failure | None, learned: RenderHint
+    discovery: Discovery | None, failure: Failure | None, learned: RenderHint
 ) -> RenderHint:
     """Return the render hint from an inspection; ``NONE`` if there is nothing to store."""
     if failure:
         return RenderHint.WALLED
-    if found and found.needs_browser:
+    if discovery and discovery.needs_browser:
         return RenderHint.EMPTY
     return RenderHint.NONE if learned is RenderHint.NONE else RenderHint.WHOLE
 
@@ -173,11 +175,11 @@ async def _render(
     context: CrawlContext,
     lease: Lease,
     page: FetchedResponse,
-    found: Discovery | None,
+    discovery: Discovery | None,
     failure: Failure | None,
 ) -> Rendered | NotRendered:
     """Render the page if it needs a browser and one is available."""
-    if not _is_rendering_wanted(context, lease, page, found, failure):
+    if not _is_rendering_wanted(context, lease, page, discovery, failure):
         return NotRendered()
     return await context.renderer.show(page, reload=failure is not None)
 
@@ -186,12 +188,12 @@ def _is_rendering_wanted(
     context: CrawlContext,
     lease: Lease,
     page: FetchedResponse,
-    found: Discovery | None,
+    discovery: Discovery | None,
     failure: Failure | None,
 ) -> bool:
-    if found and page.route:
-        found = replace(found, needs_browser=True)
-    return context.renderer.is_wanted(page.ref.url, found, failure, requested=lease.render)
+    if discovery and page.route:
+        discovery = replace(discovery, needs_browser=True)
+    return context.renderer.is_wanted(page.ref.url, discovery, failure, requested=lease.render)
 
 
 async def _visit_rendered(
@@ -209,16 +211,18 @@ async def _visit_rendered(
         FetchError: the rendered page is still a bot wall or an error.
     """
     readable = replace(rendered, document=rendered.readable)
-    found = await context.derive.discover(readable.document)
-    still = await _failure_shown(context, rendered, found, failure)
+    discovery = await context.derive.discover(readable.document)
+    still = await _failure_shown(context, rendered, discovery, failure)
     if failure:
         context.renderer.note_outcome(rendered.page.url, has_passed=still is None)
     if still:
         raise FetchError(still)
     await context.recorder.flush()
-    direct = (*found.requisites, *preview_requisites(found))
+    direct = (*discovery.requisites, *preview_requisites(discovery))
     outcomes, article = await _read_and_fetch(context, requisites, readable, direct)
-    preview_images = await make_fetched_previews(context, rendered.page, found, article, outcomes)
+    preview_images = await make_fetched_previews(
+        context, rendered.page, discovery, article, outcomes
+    )
     recorded = {each.url for each in outcomes}
     return Visit(
         timestamp=first.ref.timestamp,
@@ -226,11 +230,11 @@ async def _visit_rendered(
         page=rendered.page,
         article=article,
         requisites=(*outcomes, *(each for each in rendered.loaded if each.url not in recorded)),
-        charset=found.charset,
+        charset=discovery.charset,
         rendering=Rendering.DONE,
         renditions=(*rendered.renditions, *preview_images),
         appearance=replace(
-            found.appearance,
+            discovery.appearance,
             picture=rendered.fidelity.picture,
             words=rendered.fidelity.words,
             limits=rendered.limits,
@@ -240,7 +244,7 @@ async def _visit_rendered(
 
 
 async def _failure_shown(
-    context: CrawlContext, rendered: Rendered, found: Discovery, failure: Failure | None
+    context: CrawlContext, rendered: Rendered, discovery: Discovery, failure: Failure | None
 ) -> Failure | None:
     """Return the failure that a rendered page shows; None for a real page.
 
@@ -248,13 +252,13 @@ async def _failure_shown(
     If only the response headers name a bot wall, it counts as a failure only if the page has little
     text. With more text, the browser has probably passed the wall.
     """
-    at, wall = host(rendered.page.url), found.wall
+    at, wall = host(rendered.page.url), discovery.wall
     if rendered.source and not wall:
         wall = (await context.derive.discover(rendered.source)).wall
     refused = status_failure(rendered.page.status, None)
     if failure and failure.kind is FailureKind.HTTP_STATUS and refused:
         return failure
-    if rendered.source and not wall and (found.appearance.readable or 0) < MAX_COUNTED:
+    if rendered.source and not wall and (discovery.appearance.readable or 0) < MAX_COUNTED:
         wall = rendered.wall
         if refused and not wall:
             return failure or refused
@@ -302,12 +306,12 @@ class RedirectChain:
             FetchError: there is no response, or the redirects do not end.
         """
         while True:
-            found = await self._fetch(url)
-            self.first = self.first or found
-            if found.redirect_to is None:
+            response = await self._fetch(url)
+            self.first = self.first or response
+            if response.redirect_to is None:
                 route = self._lease.entry.url.partition("#")[2]
-                return replace(found, initiators=self._initiators, jar=self._jar, route=route)
-            url = found.redirect_to
+                return replace(response, initiators=self._initiators, jar=self._jar, route=route)
+            url = response.redirect_to
             if not self.may_follow(url):
                 message = f"The page redirects too many times (last URL: {url})."
                 raise FetchError(Failure(FailureKind.TOO_MANY_REDIRECTS, message))
@@ -325,10 +329,10 @@ class RedirectChain:
         self._seen.add((url, self._jar.of(url)))
         if self._lease.interrupted and url not in self._recalled:
             self._recalled.add(url)
-            found = await self._read_recent(url)
-            if found and not _is_failure(found):
-                await self._jar.receive(url, found.headers)
-                return found
+            response = await self._read_recent(url)
+            if response and not _is_failure(response):
+                await self._jar.receive(url, response.headers)
+                return response
         request = OutgoingRequest(url, initiators=self._initiators, jar=self._jar)
         return await fetch(self._context, request, is_page=True)
 
@@ -344,28 +348,30 @@ NOTICE_SECONDS = 30
 """Maximum delay of a refresh that is followed, for pages with hardly any text."""
 
 
-def _refresh_target(page: FetchedResponse, found: Discovery | None, *, is_rendered: bool) -> str:
+def _refresh_target(
+    page: FetchedResponse, discovery: Discovery | None, *, is_rendered: bool
+) -> str:
     """Return the target of a page's refresh; empty if the page itself is archived.
 
     Args:
         page: the page.
-        found: the result of its inspection without a browser, if any.
+        discovery: the result of its inspection without a browser, if any.
         is_rendered: whether a browser will render it, so that ``<noscript>`` does not apply.
     """
     field = next((value for name, value in page.headers if name == "refresh"), "")
     refresh = refresh_of(escape_bytes(field[:MAX_CHARACTERS]), page.ref.url)
-    refresh = refresh or (found.refresh if found else None)
+    refresh = refresh or (discovery.refresh if discovery else None)
     if refresh is None or not 200 <= page.ref.status < 300:
         return ""
-    is_notice = found is None or (found.appearance.readable or 0) < LEAST_CHARACTERS
+    is_notice = discovery is None or (discovery.appearance.readable or 0) < LEAST_CHARACTERS
     if refresh.is_fallback and (is_rendered or not is_notice):
         return ""
     longest = NOTICE_SECONDS if is_notice else PROMPT_SECONDS
     return refresh.url if refresh.seconds <= longest else ""
 
 
-def _is_failure(found: FetchedResponse) -> bool:
-    return found.redirect_to is None and status_failure(found.ref.status, None) is not None
+def _is_failure(response: FetchedResponse) -> bool:
+    return response.redirect_to is None and status_failure(response.ref.status, None) is not None
 
 
 def _retry_if_truncated(context: CrawlContext, lease: Lease, page: FetchedResponse) -> None:
@@ -380,7 +386,7 @@ async def read_page(
     context: CrawlContext,
     requisites: Requisites,
     page: FetchedResponse,
-    found: Discovery,
+    discovery: Discovery,
     preview_images: tuple[Requisite, ...] = (),
     article: Article | None = None,
 ) -> tuple[tuple[RequisiteOutcome, ...], Article]:
@@ -388,10 +394,10 @@ async def read_page(
 
     ``article``: the article that the inspection extracted; None if it did not.
     """
-    document, direct = page.document, (*found.requisites, *preview_images)
+    document, direct = page.document, (*discovery.requisites, *preview_images)
     if _is_extraction_deferred(context):
         outcomes = await requisites.fetch_all(page.ref.url, direct, page.initiators, page.jar)
-        return outcomes, unread_article(document, found)
+        return outcomes, unread_article(document, discovery)
     if article is not None:
         outcomes = await requisites.fetch_all(page.ref.url, direct, page.initiators, page.jar)
         return outcomes, article

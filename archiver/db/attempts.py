@@ -75,12 +75,12 @@ async def of_entries(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[in
         .where(attempt.c.entry_id.in_(among(entry_ids)))
         .order_by(attempt.c.entry_id, attempt.c.at, attempt.c.id)
     )
-    found: dict[int, list[Attempt]] = {}
+    attempts_by_entry: dict[int, list[Attempt]] = {}
     for row in rows:
         if failure := load_failure(row.failure):
-            made = Attempt(datetime.fromtimestamp(row.at, UTC), failure)
-            found.setdefault(row.entry_id, []).append(made)
-    return found
+            attempt_made = Attempt(datetime.fromtimestamp(row.at, UTC), failure)
+            attempts_by_entry.setdefault(row.entry_id, []).append(attempt_made)
+    return attempts_by_entry
 
 
 async def of_entry(conn: AsyncConnection, entry_id: int, *, limit: int) -> list[Attempt]:
@@ -126,8 +126,8 @@ async def add_failures(
     """
     if not failed:
         return
-    made = [(each.entry_id, each.at, each.failure) for each in failed]
-    await insert_attempts(conn, made, skip_stored=skip_stored)
+    failures = [(each.entry_id, each.at, each.failure) for each in failed]
+    await insert_attempts(conn, failures, skip_stored=skip_stored)
     await conn.execute(
         update(entry_table)
         .where(entry_table.c.id == bindparam("entry_id"))
@@ -185,9 +185,9 @@ async def _insert_documents_of_failed(
         )
     )
     without_document = set(rows.scalars())
-    made = [
+    documents = [
         NewDocument(each.entry_id, None, each.search_document)
         for each in final
         if each.entry_id in without_document
     ]
-    await link_documents(conn, await search_documents.insert_all(conn, made))
+    await link_documents(conn, await search_documents.insert_all(conn, documents))

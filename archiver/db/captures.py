@@ -189,11 +189,11 @@ async def nearest_of(
         by_surt: dict[str, list[Capture]] = {}
         for each in await _around(conn, _NEAREST_EQUIVALENT, missing, timestamp):
             by_surt.setdefault(surt(each.url), []).append(each)
-        by_url |= {url: found for url in missing if (found := by_surt.get(surt(url)))}
+        by_url |= {url: closest for url in missing if (closest := by_surt.get(surt(url)))}
     moment = to_datetime(timestamp)
     return {
-        url: min(found, key=lambda each: abs(to_datetime(each.timestamp) - moment))
-        for url, found in by_url.items()
+        url: min(closest, key=lambda each: abs(to_datetime(each.timestamp) - moment))
+        for url, closest in by_url.items()
     }
 
 
@@ -202,8 +202,8 @@ async def _around(
 ) -> list[Capture]:
     """Return captures of URLs that the lookups find around a time, in order of time."""
     moment = int(timestamp)
-    found = await _by_lookups(conn, _MOMENT, lookups, [(surt(url), url, moment) for url in urls])
-    return sorted(found, key=lambda each: each.timestamp)
+    rows = await _by_lookups(conn, _MOMENT, lookups, [(surt(url), url, moment) for url in urls])
+    return sorted(rows, key=lambda each: each.timestamp)
 
 
 async def of_url(conn: AsyncConnection, url: str, *, limit: int) -> list[Capture]:
@@ -222,8 +222,8 @@ async def recent_of(
     """Return the newest capture of each URL since a time; other URLs with its SURT are ignored."""
     if not urls:
         return {}
-    wanted = {"keys": {surt(url) for url in urls}, "urls": urls, "since": int(since)}
-    newest = {row.url: row for row in await conn.execute(_RECENT, wanted)}
+    parameters = {"keys": {surt(url) for url in urls}, "urls": urls, "since": int(since)}
+    newest = {row.url: row for row in await conn.execute(_RECENT, parameters)}
     return {url: to_capture(row) for url, row in newest.items()}
 
 
@@ -237,9 +237,11 @@ async def _by_lookups(
     ids: list[int] = []
     for start in range(0, len(keys), _MAX_KEYS):
         keyed = values(*(column(each.name, each.type) for each in columns))
-        wanted = keyed.data(keys[start : start + _MAX_KEYS]).cte("wanted")
-        found = await conn.execute(select(*(each(wanted) for each in lookups)).select_from(wanted))
-        ids += [number for row in found for number in row if number is not None]
+        requested = keyed.data(keys[start : start + _MAX_KEYS]).cte("wanted")
+        result = await conn.execute(
+            select(*(each(requested) for each in lookups)).select_from(requested)
+        )
+        ids += [number for row in result for number in row if number is not None]
     if not ids:
         return []
     rows = await conn.execute(_THESE, {"these": ids})
@@ -271,19 +273,21 @@ async def archived_among(conn: AsyncConnection, urls: Collection[str]) -> set[st
 
 
 async def of_records(
-    conn: AsyncConnection, wanted: Collection[tuple[str, RecordId]]
+    conn: AsyncConnection, records: Collection[tuple[str, RecordId]]
 ) -> dict[tuple[str, RecordId], list[tuple[int, Capture]]]:
     """Return lists of (row id, capture) by (URL, record id), since records can share an id."""
     rows = await conn.execute(
         CAPTURES.where(
-            capture.c.surt.in_(key_values({surt(url) for url, _ in wanted})),
-            capture.c.record_id.in_(text_values(record_id for _, record_id in wanted)),
+            capture.c.surt.in_(key_values({surt(url) for url, _ in records})),
+            capture.c.record_id.in_(text_values(record_id for _, record_id in records)),
         ).order_by(capture.c.id)
     )
-    found: dict[tuple[str, RecordId], list[tuple[int, Capture]]] = {}
+    captures_by_record: dict[tuple[str, RecordId], list[tuple[int, Capture]]] = {}
     for row in rows:
-        found.setdefault((row.url, RecordId(row.record_id)), []).append((row.id, to_capture(row)))
-    return found
+        captures_by_record.setdefault((row.url, RecordId(row.record_id)), []).append(
+            (row.id, to_capture(row))
+        )
+    return captures_by_record
 
 
 async def fill_lengths_of_revisits(conn: AsyncConnection, *, after: int) -> None:
@@ -520,34 +524,34 @@ async def originals(
 
     Records without chunk framing are preferred. Payloads without a response record are left out.
     """
-    found = await _by_lookups(conn, _PAYLOAD, [_original], [(to_blob(each),) for each in digests])
-    return {each.payload_digest: each for each in found}
+    rows = await _by_lookups(conn, _PAYLOAD, [_original], [(to_blob(each),) for each in digests])
+    return {each.payload_digest: each for each in rows}
 
 
 async def originals_of_urls(
-    conn: AsyncConnection, wanted: Sequence[tuple[str, PayloadDigest]]
+    conn: AsyncConnection, pairs: Sequence[tuple[str, PayloadDigest]]
 ) -> dict[tuple[str, PayloadDigest], Capture]:
     """Return one response record by (URL, digest); pairs without a record are left out."""
-    keys = [(surt(url), url, to_blob(digest)) for url, digest in wanted]
-    found = await _by_lookups(conn, _PAIR, [_original_of_url], keys)
-    return {(each.url, each.payload_digest): each for each in found}
+    keys = [(surt(url), url, to_blob(digest)) for url, digest in pairs]
+    rows = await _by_lookups(conn, _PAIR, [_original_of_url], keys)
+    return {(each.url, each.payload_digest): each for each in rows}
 
 
 async def insert_excluded_responses(
-    conn: AsyncConnection, found: Sequence[tuple[RecordId, Location]]
+    conn: AsyncConnection, responses: Sequence[tuple[RecordId, Location]]
 ) -> None:
     """Insert the record ids and locations of responses into ``answer``."""
-    if not found:
+    if not responses:
         return
-    known = await segment_rows.ids(conn, [*{place.segment for _, place in found}])
+    segment_ids = await segment_rows.ids(conn, [*{place.segment for _, place in responses}])
     rows = [
         {
-            "segment_id": known[place.segment],
+            "segment_id": segment_ids[place.segment],
             "offset": place.offset,
             "length": place.length,
             "record_id": record_id,
         }
-        for record_id, place in found
+        for record_id, place in responses
     ]
     await insert_rows(conn, answer, rows)
 
@@ -584,13 +588,13 @@ _LAST_SEEN = "record ids seen"
 async def register_record_ids(conn: AsyncConnection) -> bool:
     """Register the record ids of the next captures; return whether there may be more."""
     last = await counters.get(conn, _LAST_SEEN) or 0
-    found = await conn.execute(
+    result = await conn.execute(
         select(capture.c.id, capture.c.record_id)
         .where(capture.c.id > last)
         .order_by(capture.c.id)
         .limit(BATCH)
     )
-    rows = found.all()
+    rows = result.all()
     if rows:
         keys = [{"id": key} for key in sorted({_key(row.record_id) for row in rows})]
         await insert_rows(conn, record_id_seen, keys, OnConflict.KEEP)

@@ -54,8 +54,8 @@ async def next_id(conn: AsyncConnection, column: Column[Any]) -> int:
     """Return the next row id of a table, given its primary key."""
     last = select(func.max(column)).scalar_subquery()
     mark = select(counter.c.value).where(counter.c.name == _name(column)).scalar_subquery()
-    found = (await conn.execute(select(last, mark))).one()
-    return max(found[0] or 0, found[1] or 0) + 1
+    row = (await conn.execute(select(last, mark))).one()
+    return max(row[0] or 0, row[1] or 0) + 1
 
 
 async def keep_last_ids(conn: AsyncConnection) -> None:

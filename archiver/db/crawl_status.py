@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from archiver.db import attempts, host_queue, queue
 from archiver.db.dialects import SurtHost, among, reason, text_values
 from archiver.db.schema import capture, entry, entry_table, job, queue_host
-from archiver.model.failure import Failure, Reason
+from archiver.model.failure import Failure, FailureGroup
 from archiver.model.job import State
 
 MAX_WAITS = 10
@@ -92,11 +92,11 @@ async def queue_lag(conn: AsyncConnection, now: datetime) -> QueueLag:
         .order_by(since, queue_host.c.host)
         .limit(MAX_WAITS)
     )
-    taken = await conn.execute(
+    rows = await conn.execute(
         select(func.min(job.c.changed_at_ms)).where(job.c.state == State.FETCHING)
     )
     waits = tuple((row.host, _since(now, row.ready_at_ms)) for row in longest)
-    return QueueLag(hosts or 0, waits, _since(now, taken.scalar()))
+    return QueueLag(hosts or 0, waits, _since(now, rows.scalar()))
 
 
 def _since(now: datetime, ms: int | None) -> float:
@@ -107,11 +107,11 @@ async def waiting_hosts(conn: AsyncConnection, *, limit: int) -> list[WaitingHos
     """Return the hosts with most queued jobs."""
     rows = (await conn.execute(_WAITING.limit(limit))).all()
     tried = await _retries(conn, [row.host for row in rows])
-    found = []
+    hosts = []
     for row in rows:
         why, due = tried.get(row.host, (None, host_queue.from_ms(row.due)))
-        found.append(WaitingHost(row.host, row.jobs, due, why))
-    return found
+        hosts.append(WaitingHost(row.host, row.jobs, due, why))
+    return hosts
 
 
 async def why_waiting(
@@ -144,13 +144,13 @@ async def _retries(
         )
         .group_by(job.c.host)
     )
-    found = ((host, attempts.load_failure(why), due) for host, why, due in tried)
-    return {host: (why, host_queue.from_ms(due)) for host, why, due in found if why}
+    failures = ((host, attempts.load_failure(why), due) for host, why, due in tried)
+    return {host: (why, host_queue.from_ms(due)) for host, why, due in failures if why}
 
 
 async def failed_by_reason(
     conn: AsyncConnection, *, most: int, import_id: int | None = None
-) -> list[Reason]:
+) -> list[FailureGroup]:
     """Count the newest ``most`` failed entries by reason, most frequent first.
 
     With ``import_id``, only entries of this import are counted.
@@ -169,7 +169,7 @@ async def failed_by_reason(
         .group_by(latest.c.failure)
         .order_by(count.desc(), latest.c.failure)
     )
-    return [Reason(row.failure.strip(), row.entries) for row in rows]
+    return [FailureGroup(row.failure.strip(), row.entries) for row in rows]
 
 
 async def failed_of(
@@ -202,12 +202,12 @@ async def links_of(
 
 def _failed(import_id: int | None) -> Select[Any]:
     """Select failed entries: all, or those of an import."""
-    found = select(entry.c.id, entry.c.host).where(entry.c.state == State.FAILED)
+    failed = select(entry.c.id, entry.c.host).where(entry.c.state == State.FAILED)
     if import_id is None:
-        return found
-    wanted = select(job.c.id).where(job.c.entry_id == entry.c.id, job.c.import_id == import_id)
+        return failed
+    jobs = select(job.c.id).where(job.c.entry_id == entry.c.id, job.c.import_id == import_id)
     # Restored entries have lost their jobs, so entries that the import created are added.
-    return found.where(or_(wanted.exists(), entry.c.brought_by == import_id))
+    return failed.where(or_(jobs.exists(), entry.c.brought_by == import_id))
 
 
 async def queued(conn: AsyncConnection, *, limit: int, import_id: int | None = None) -> list[int]:
@@ -215,10 +215,10 @@ async def queued(conn: AsyncConnection, *, limit: int, import_id: int | None = N
 
     With ``import_id``, only jobs of this import are returned.
     """
-    found = select(job.c.id).where(job.c.state == State.QUEUED)
+    jobs = select(job.c.id).where(job.c.state == State.QUEUED)
     if import_id is not None:
-        found = found.where(job.c.import_id == import_id)
-    return list((await conn.execute(found.order_by(job.c.priority).limit(limit))).scalars())
+        jobs = jobs.where(job.c.import_id == import_id)
+    return list((await conn.execute(jobs.order_by(job.c.priority).limit(limit))).scalars())
 
 
 async def set_queued(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:
@@ -230,11 +230,11 @@ async def set_queued(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:
 
 async def storage_use(conn: AsyncConnection, *, limit: int) -> tuple[list[Share], list[Share]]:
     """Return the media types and the sites that use most storage; reads all capture rows."""
-    found = []
+    uses = []
     for name in (_TYPE, SurtHost(capture.c.surt)):
         size = cast(func.sum(capture.c.length), BigInteger)
         named = name.label("name")
         query = select(named, func.count(), size).select_from(capture).group_by("name")
         rows = await conn.execute(query.order_by(size.desc()).limit(limit))
-        found.append([Share(*row) for row in rows])
-    return found[0], found[1]
+        uses.append([Share(*row) for row in rows])
+    return uses[0], uses[1]

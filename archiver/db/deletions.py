@@ -186,8 +186,8 @@ async def delete_named_captures(conn: AsyncConnection, *, after: int) -> None:
 
 def deleted_labels(stored: str | None) -> tags_and_lists.Labels:
     """Return the tags and lists of a deleted entry, as ``delete_entries`` stored them."""
-    found = json.loads(stored or "{}")
-    return tags_and_lists.Labels(tuple(found.get(_TAGS, ())), found.get(_LISTS, {}))
+    labels = json.loads(stored or "{}")
+    return tags_and_lists.Labels(tuple(labels.get(_TAGS, ())), labels.get(_LISTS, {}))
 
 
 async def erase_entries(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
@@ -230,7 +230,7 @@ async def items_in_bin(conn: AsyncConnection, limit: int) -> list[BinnedItem]:
         .order_by(own.deleted_at.desc(), own.id)
         .limit(limit)
     )
-    found = [
+    items = [
         BinnedItem(row.deleted_at, row.hash_url, row.url, row.title, "", row.snapshot_count)
         for row in entries
     ]
@@ -241,11 +241,11 @@ async def items_in_bin(conn: AsyncConnection, limit: int) -> list[BinnedItem]:
         .order_by(of.deleted_at.desc(), of.id)
         .limit(limit)
     )
-    found += [
+    items += [
         BinnedItem(row.deleted_at, row.hash_url, row.url, row.title, f"{row.timestamp:014d}", 1)
         for row in snapshots
     ]
-    return sorted(found, key=lambda each: -each.deletion)[:limit]
+    return sorted(items, key=lambda each: -each.deletion)[:limit]
 
 
 async def is_in_bin(conn: AsyncConnection, hash_url: HashUrl) -> bool:
@@ -288,12 +288,12 @@ async def erase_deleted(
     def is_deleted(column: Any) -> Any:
         return column == number if number is not None else _is_deleted(column, before)
 
-    gone = select(entry_table.c.id).where(is_deleted(entry_table.c.deleted_at))
+    deleted = select(entry_table.c.id).where(is_deleted(entry_table.c.deleted_at))
     own = snapshot_table.c
     await _erase_snapshot_rows(
-        conn, select(own.id).where(or_(is_deleted(own.deleted_at), own.entry_id.in_(gone)))
+        conn, select(own.id).where(or_(is_deleted(own.deleted_at), own.entry_id.in_(deleted)))
     )
-    await conn.execute(delete(attempt).where(attempt.c.entry_id.in_(gone)))
+    await conn.execute(delete(attempt).where(attempt.c.entry_id.in_(deleted)))
     await conn.execute(delete(entry_table).where(is_deleted(entry_table.c.deleted_at)))
 
 
@@ -313,21 +313,21 @@ async def restore(
     Returns:
         A result for each deletion record that names items of the deletion.
     """
-    found = [
+    restored = [
         await _restore_entries(conn, number, only, *each)
         for each in await _entries_of(conn, number)
     ]
     if only is not None:
-        return found
+        return restored
     touched = set[int]()
     for record, rows in await _snapshots_of(conn, number):
-        found.append(await _restore_snapshots(conn, number, record, rows))
-        if found[-1].snapshots:
+        restored.append(await _restore_snapshots(conn, number, record, rows))
+        if restored[-1].snapshots:
             touched |= {row.entry_id for row in rows}
     await update_from_newest_snapshots(conn, touched)
-    if any(each.is_restored for each in found):
+    if any(each.is_restored for each in restored):
         await erase_deleted(conn, number)
-    return found
+    return restored
 
 
 async def update_from_newest_snapshots(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
@@ -339,7 +339,7 @@ async def update_from_newest_snapshots(conn: AsyncConnection, entry_ids: Collect
         .where(snapshot.c.entry_id.in_(among(entry_ids)))
         .group_by(snapshot.c.entry_id)
     )
-    found = {row[0]: (row[1], row[2]) for row in await conn.execute(newest)}
+    newest_by_entry = {row[0]: (row[1], row[2]) for row in await conn.execute(newest)}
     rows = await conn.execute(
         select(
             *(snapshot.c.entry_id, snapshot.c.timestamp, snapshot.c.title, snapshot.c.rendering),
@@ -348,13 +348,15 @@ async def update_from_newest_snapshots(conn: AsyncConnection, entry_ids: Collect
         )
         .join(capture, capture.c.id == snapshot.c.capture_id)
         .where(
-            snapshot.c.entry_id.in_(among(found)),
-            snapshot.c.timestamp.in_(among({latest for latest, _ in found.values()})),
+            snapshot.c.entry_id.in_(among(newest_by_entry)),
+            snapshot.c.timestamp.in_(among({latest for latest, _ in newest_by_entry.values()})),
         )
     )
-    shown = {row.entry_id: row for row in rows if row.timestamp == found[row.entry_id][0]}
-    for entry_id, row in shown.items():
-        await _update_from_snapshot(conn, entry_id, row, found[entry_id][1])
+    rows_by_entry = {
+        row.entry_id: row for row in rows if row.timestamp == newest_by_entry[row.entry_id][0]
+    }
+    for entry_id, row in rows_by_entry.items():
+        await _update_from_snapshot(conn, entry_id, row, newest_by_entry[entry_id][1])
 
 
 async def _entries_of(
@@ -469,13 +471,13 @@ async def _restore_snapshots(
     None is restored if one of their entries is deleted, or if an entry already has a snapshot with
     the same timestamp as one of them.
     """
-    taken = await conn.execute(
+    occupied = await conn.execute(
         select(snapshot.c.id).where(
             snapshot.c.entry_id.in_(among({row.entry_id for row in rows})),
             snapshot.c.timestamp.in_(among({row.timestamp for row in rows})),
         )
     )
-    if taken.first() is not None or any(row.owner_deleted_at for row in rows):
+    if occupied.first() is not None or any(row.owner_deleted_at for row in rows):
         return RestoredBatch(record, not_restored=frozenset(HashUrl(row.hash_url) for row in rows))
     captures = await _restore_captures(conn, number, record)
     await conn.execute(

@@ -177,8 +177,8 @@ async def state(conn: AsyncConnection) -> tuple[int, int]:
 
 async def size(conn: AsyncConnection, edit_id: int) -> EditSize | None:
     """Return the size of an edit; None if it can't be undone."""
-    known = await conn.execute(select(edit.c.id).where(edit.c.id == edit_id))
-    if known.one_or_none() is None:
+    row = await conn.execute(select(edit.c.id).where(edit.c.id == edit_id))
+    if row.one_or_none() is None:
         return None
     rows = await conn.execute(select(edited.c.entry_id).where(edited.c.edit_id == edit_id))
     return EditSize(edit_id, len(rows.all()))
@@ -198,15 +198,15 @@ async def undo(conn: AsyncConnection, edit_id: int, *, most: int) -> tuple[int, 
         .limit(most)
     )
     edits = {row.entry_id: row for row in rows}
-    found = [row for row in await _rows(conn, [*edits]) if row.revision == edits[row.id].revision]
-    before = await _annotations(conn, found)
-    after = {row.id: read_annotation(json.loads(edits[row.id].before)) for row in found}
+    undone = [row for row in await _rows(conn, [*edits]) if row.revision == edits[row.id].revision]
+    before = await _annotations(conn, undone)
+    after = {row.id: read_annotation(json.loads(edits[row.id].before)) for row in undone}
     await _write(conn, before, after)
     await mark_touched(conn, after)
     await conn.execute(
         delete(edited).where(edited.c.edit_id == edit_id, edited.c.entry_id.in_(among([*edits])))
     )
-    return len(found), len(edits)
+    return len(undone), len(edits)
 
 
 async def forget(conn: AsyncConnection, edit_id: int) -> None:
@@ -216,8 +216,8 @@ async def forget(conn: AsyncConnection, edit_id: int) -> None:
 
 async def _rows(conn: AsyncConnection, entry_ids: Sequence[int]) -> Sequence[Row[*tuple[Any, ...]]]:
     columns = (entry.c.id, entry.c.revision, *entries.COLUMNS.values())
-    found = await conn.execute(select(*columns).where(entry.c.id.in_(among(entry_ids))))
-    return found.all()
+    rows = await conn.execute(select(*columns).where(entry.c.id.in_(among(entry_ids))))
+    return rows.all()
 
 
 async def _annotations(
@@ -234,9 +234,9 @@ async def _write(
 ) -> None:
     """Write changed annotations to the entries' columns, tags and lists."""
     columns = [
-        {"entry_id": number, **found}
+        {"entry_id": number, **changes}
         for number, each in after.items()
-        if (found := entries.changes(before[number], each))
+        if (changes := entries.changes(before[number], each))
     ]
     await execute_rows(conn, entries.UPDATE, columns)
     await tags_and_lists.reorder_labels(

@@ -232,11 +232,11 @@ class SqliteIndex:
             IndexUnavailable: the file was removed or replaced.
         """
         try:
-            found: tuple[int | str, ...] | None = self.identity()
+            revision: tuple[int | str, ...] | None = self.identity()
         except OSError:
-            found = None
-        self._opened = self._opened or found
-        if found is None or found != self._opened:
+            revision = None
+        self._opened = self._opened or revision
+        if revision is None or revision != self._opened:
             raise IndexUnavailable(_REMOVED, path=self.place)
 
     def is_down(self, error: DBAPIError) -> bool:
@@ -249,8 +249,8 @@ class SqliteIndex:
 
     def identity(self) -> tuple[int | str, ...]:
         """Return a value that identifies the index; a rebuilt index has another value."""
-        found = self.path.stat()
-        return found.st_dev, found.st_ino
+        status = self.path.stat()
+        return status.st_dev, status.st_ino
 
     def claim(self, name: str, store: str | None) -> tuple[str, str | None]:
         """Return the arguments unchanged, because an SQLite index needs no claim.

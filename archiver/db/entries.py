@@ -84,11 +84,11 @@ def changes(before: Annotation, after: Annotation) -> Mapping[str, Any]:
 
 def of_row(row: Row[*tuple[Any, ...]], labels: Labels) -> Annotation:
     """Build an annotation from a row with ``COLUMNS``, and from tags and lists."""
-    found = {}
+    columns = {}
     for field, column in COLUMNS.items():
         value = getattr(row, column.name)
-        found[field] = _READ[field](value) if field in _READ else value
-    annotation = Annotation(tags=labels.tags, **found)
+        columns[field] = _READ[field](value) if field in _READ else value
+    annotation = Annotation(tags=labels.tags, **columns)
     return annotation.in_lists(labels.lists) if labels.lists else annotation
 
 
@@ -203,8 +203,8 @@ async def count_unread(conn: AsyncConnection) -> int:
     """Return the number of entries that are not marked as read."""
     counted = select(counter.c.value).where(counter.c.name == counters.ENTRIES).scalar_subquery()
     read = select(func.count()).where(entry.c.is_read == literal_column("1")).scalar_subquery()
-    known, marked = (await conn.execute(select(counted, read))).one()
-    unread: int = max((known or 0) - marked, 0)
+    counted_all, marked = (await conn.execute(select(counted, read))).one()
+    unread: int = max((counted_all or 0) - marked, 0)
     return unread
 
 
@@ -227,9 +227,9 @@ async def newest(
 ) -> tuple[list[Entry], Place | None]:
     """Return a page of entries, newest first, and the position where the next page starts."""
     rows = (await conn.execute(newest_query(filters, below=below, limit=limit + 1))).all()
-    shown = rows[:limit]
-    following = Place(shown[-1].added_at, shown[-1].id) if len(rows) > limit else None
-    return await _entries(conn, shown), following
+    page = rows[:limit]
+    following = Place(page[-1].added_at, page[-1].id) if len(rows) > limit else None
+    return await _entries(conn, page), following
 
 
 def newest_query(
@@ -246,9 +246,9 @@ def newest_query(
         query = query.where(in_list.c.list_id == filters.list_id)
         added_at, row = in_list.c.added_at, in_list.c.entry_id
     elif filters.tag is not None:
-        wanted = select(tag.c.id).where(tag.c.key == tag_key(filters.tag)).scalar_subquery()
+        tag_id = select(tag.c.id).where(tag.c.key == tag_key(filters.tag)).scalar_subquery()
         query = query.join(entry_tag, entry_tag.c.entry_id == entry.c.id)
-        query = query.where(entry_tag.c.tag_id == wanted)
+        query = query.where(entry_tag.c.tag_id == tag_id)
         added_at, row = entry_tag.c.added_at, entry_tag.c.entry_id
     query = narrowed(query, filters)
     if below is not None:
@@ -293,9 +293,9 @@ async def with_gaps(
         .order_by(snapshot.c.id)
         .limit(limit)
     )
-    found = rows.all()
-    listed = await by_ids(conn, [row.entry_id for row in found])
-    return {row.entry_id: listed[row.entry_id] for row in found}, found[-1].id if found else after
+    gaps = rows.all()
+    listed = await by_ids(conn, [row.entry_id for row in gaps])
+    return {row.entry_id: listed[row.entry_id] for row in gaps}, gaps[-1].id if gaps else after
 
 
 async def unrendered(conn: AsyncConnection, *, after: int, limit: int) -> dict[int, str]:
@@ -421,8 +421,8 @@ async def summaries_after(
     rows = await conn.execute(
         _SUMMARIES.where(entry.c.id > after).order_by(entry.c.id).limit(limit)
     )
-    found = [Summary(*row) for row in rows]
-    return found, found[-1].row_id if found else after
+    page = [Summary(*row) for row in rows]
+    return page, page[-1].row_id if page else after
 
 
 _ENTRY_STATES = select(entry.c.id, entry.c.latest, entry.c.snapshot_count).where(
@@ -490,22 +490,22 @@ def _host(url: str) -> str:
 
 async def _redirecting_to(conn: AsyncConnection, url: str) -> set[str]:
     """Return the URLs that redirect to a URL, directly or through other URLs."""
-    found, targets = {url}, deque([url])
+    aliases, targets = {url}, deque([url])
     for _ in range(MAX_ALIASES):
-        if not targets or len(found) > MAX_ROWS:
+        if not targets or len(aliases) > MAX_ROWS:
             break
         query = select(capture.c.url).where(capture.c.redirect_to == targets.popleft())
         rows = await conn.execute(query.order_by(capture.c.id).limit(MAX_ROWS))
-        leading = dict.fromkeys(each for each in rows.scalars() if each not in found)
-        found |= leading.keys()
+        leading = dict.fromkeys(each for each in rows.scalars() if each not in aliases)
+        aliases |= leading.keys()
         targets += leading
-    return found - {url}
+    return aliases - {url}
 
 
 def _by_captures(url: str) -> tuple[Select[str | None], ...]:
     own, key = capture.c, surt(url)
     here = own.surt == key
-    shown = (
+    final = (
         select(entry.c.url)
         .join(snapshot, snapshot.c.entry_id == entry.c.id)
         .join(capture, capture.c.id == snapshot.c.capture_id)
@@ -513,7 +513,7 @@ def _by_captures(url: str) -> tuple[Select[str | None], ...]:
     )
     led_to = select(own.redirect_to).where(here, own.url == url, own.redirect_to.is_not(None))
     alike = select(own.url).where(here, own.url != url)
-    return tuple(each.order_by(own.timestamp) for each in (shown, led_to, alike))
+    return tuple(each.order_by(own.timestamp) for each in (final, led_to, alike))
 
 
 def _by_canonical_url(url: str) -> tuple[Select[str], ...]:

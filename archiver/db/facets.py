@@ -66,8 +66,8 @@ async def facets_of_all(conn: AsyncConnection, *, most: int) -> tuple[Facet, ...
         return ()
     newest = min(datetime.fromtimestamp(last, UTC).year, MAXYEAR - 1)
     oldest = max(datetime.fromtimestamp(first, UTC).year, newest - _MAX_SPANNED + 1)
-    found = await conn.execute(_years_from(min(oldest, newest), newest), {"most": most})
-    years = [FacetValue(f"{year:04}", count, is_more=count == most) for year, count in found]
+    rows = await conn.execute(_years_from(min(oldest, newest), newest), {"most": most})
+    years = [FacetValue(f"{year:04}", count, is_more=count == most) for year, count in rows]
     newest_first = sorted(
         (each for each in years if each.count), key=attrgetter("value"), reverse=True
     )
@@ -101,13 +101,13 @@ async def facets_of(conn: AsyncConnection, entry_ids: Sequence[int]) -> tuple[Fa
     these = {"these": entry_ids}
     sites, years, kinds = (await conn.execute(_OWN, these)).one()
     tags = [FacetValue(*row) for row in await conn.execute(_TAGS, these)]
-    found = {
+    facets = {
         Condition.SITE: _most_frequent(sites),
         Condition.TAG: tags,
         Condition.ADDED: _newest(years),
         Condition.TYPE: _most_frequent(kinds),
     }
-    return tuple(Facet(each.value, tuple(values)) for each, values in found.items() if values)
+    return tuple(Facet(each.value, tuple(values)) for each, values in facets.items() if values)
 
 
 def _most_frequent(values: Sequence[str | None] | None) -> list[FacetValue]:

@@ -54,8 +54,8 @@ async def put_state(conn: AsyncConnection, url: str, state: FeedState) -> None:
         "modified": state.modified,
         "brought": state.saved_count,
     }
-    known = await conn.execute(update(feed).where(feed.c.url == url).values(values))
-    if not known.rowcount:
+    updated = await conn.execute(update(feed).where(feed.c.url == url).values(values))
+    if not updated.rowcount:
         await insert_rows(conn, feed, [{"url": url, **values}])
 
 
@@ -67,8 +67,8 @@ async def rename(conn: AsyncConnection, before: str, after: str) -> None:
 
 async def forget(conn: AsyncConnection, url: str) -> None:
     """Delete all data of a feed."""
-    known = select(feed.c.id).where(feed.c.url == url)
-    await conn.execute(delete(feed_item).where(feed_item.c.feed_id.in_(known)))
+    feed_id = select(feed.c.id).where(feed.c.url == url)
+    await conn.execute(delete(feed_item).where(feed_item.c.feed_id.in_(feed_id)))
     await conn.execute(delete(feed).where(feed.c.url == url))
 
 
@@ -82,8 +82,8 @@ async def store_items(
     Returns:
         The items that are new.
     """
-    found = await conn.execute(select(feed.c.id).where(feed.c.url == url))
-    number, seconds = found.scalar_one(), int(now.timestamp())
+    feed_ids = await conn.execute(select(feed.c.id).where(feed.c.url == url))
+    number, seconds = feed_ids.scalar_one(), int(now.timestamp())
     mine = feed_item.c.feed_id == number
     rows = await conn.execute(
         select(feed_item.c.hash_url).where(mine, feed_item.c.hash_url.in_(text_values(items)))
@@ -120,10 +120,10 @@ async def items_of(
     conn: AsyncConnection, url: str, *, after: str = "", limit: int
 ) -> list[HashUrl]:
     """Return stored items of a feed, sorted by hash_url, that follow the hash_url ``after``."""
-    known = select(feed.c.id).where(feed.c.url == url)
+    feed_id = select(feed.c.id).where(feed.c.url == url)
     rows = await conn.execute(
         select(feed_item.c.hash_url)
-        .where(feed_item.c.feed_id.in_(known), feed_item.c.hash_url > after)
+        .where(feed_item.c.feed_id.in_(feed_id), feed_item.c.hash_url > after)
         .order_by(feed_item.c.hash_url)
         .limit(limit)
     )

@@ -227,16 +227,18 @@ def _places(search_document: SearchDocument) -> Mapping[str, list[str]]:
     places: dict[str, list[str]] = {}
     size = 0
     for lexeme, place, weight in _lexemes(search_document):
-        known = places.get(lexeme)
-        if known is None:
+        positions = places.get(lexeme)
+        if positions is None:
             more = 6 + len(lexeme.encode())
             if size + more > _MAX_BYTES:
                 break
             size += more
             places[lexeme] = [f"{min(place, _LAST_PLACE)}{weight}"]
-        elif place <= _LAST_PLACE and len(known) < _MAX_PLACES and size < _MAX_BYTES_WITH_PLACES:
+        elif (
+            place <= _LAST_PLACE and len(positions) < _MAX_PLACES and size < _MAX_BYTES_WITH_PLACES
+        ):
             size += 2
-            known.append(f"{place}{weight}")
+            positions.append(f"{place}{weight}")
     return places
 
 
@@ -346,13 +348,13 @@ def _phrase(words: Sequence[str], columns: Sequence[str], *, is_open: bool) -> s
     """
     if not words:
         return _NOTHING
-    found = []
+    matches = []
     for place in columns or ("",):
         lexed = [_in_column(place, word, n) for n, word in enumerate(words)]
         lexemes = [_quoted(each) for each in lexed]
         lexemes[-1] = _prefix_query(lexed[-1]) if is_open else lexemes[-1]
-        found.append(lexemes[0] if len(lexemes) == 1 else f"({' <-> '.join(lexemes)})")
-    return found[0] if len(found) == 1 else f"({' | '.join(found)})"
+        matches.append(lexemes[0] if len(lexemes) == 1 else f"({' <-> '.join(lexemes)})")
+    return matches[0] if len(matches) == 1 else f"({' | '.join(matches)})"
 
 
 def _prefix_query(lexeme: str) -> str:

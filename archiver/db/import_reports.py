@@ -27,7 +27,7 @@ _ONLY_REPORT = -1
 async def write(
     conn: AsyncConnection,
     import_id: int,
-    taken: Sequence[tuple[int, SaveOutcome, str, str]],
+    added: Sequence[tuple[int, SaveOutcome, str, str]],
     rejected: Sequence[Rejected],
 ) -> None:
     """Store the results of rows of a file.
@@ -35,13 +35,13 @@ async def write(
     Args:
         conn: a writing connection.
         import_id: the import.
-        taken: row number, outcome, submitted URL and hash_url of each imported row.
+        added: row number, outcome, submitted URL and hash_url of each imported row.
         rejected: the other rows.
     """
     # SaveOutcome and Outcome members have the same values.
     rows = [
-        ReportRow(row, Outcome(outcome), given[:MAX_GIVEN], key, "")
-        for row, outcome, given, key in taken
+        ReportRow(row, Outcome(outcome), submitted[:MAX_GIVEN], key, "")
+        for row, outcome, submitted, key in added
     ]
     outcomes = {True: Outcome.LEFT_OUT, False: Outcome.UNUSABLE}
     rows += [
@@ -53,7 +53,7 @@ async def write(
 
 async def page(conn: AsyncConnection, import_id: int, *, after: int, limit: int) -> list[ReportRow]:
     """Return the rows of a report after a row number, in order."""
-    found = await conn.execute(
+    rows = await conn.execute(
         select(import_row)
         .where(import_row.c.import_id == import_id, import_row.c.row > after)
         .order_by(import_row.c.row)
@@ -61,14 +61,14 @@ async def page(conn: AsyncConnection, import_id: int, *, after: int, limit: int)
     )
     return [
         ReportRow(row.row, Outcome(row.outcome), row.given, row.hash_url, row.reason)
-        for row in found
+        for row in rows
     ]
 
 
 async def reasons(conn: AsyncConnection, import_id: int, *, limit: int) -> list[tuple[str, int]]:
     """Return the reasons why rows are unusable, with counts, the most frequent reason first."""
     count = func.count()
-    found = await conn.execute(
+    rows = await conn.execute(
         select(import_row.c.reason, count)
         .where(
             import_row.c.import_id == import_id,
@@ -79,7 +79,7 @@ async def reasons(conn: AsyncConnection, import_id: int, *, limit: int) -> list[
         .order_by(count.desc(), import_row.c.reason)
         .limit(limit)
     )
-    return [(reason, number) for reason, number in found]
+    return [(reason, number) for reason, number in rows]
 
 
 async def pending(conn: AsyncConnection) -> list[tuple[int, dict[str, Any]]]:
@@ -109,8 +109,8 @@ async def restore_import(conn: AsyncConnection, import_id: int, head: Mapping[st
 
     If another import already has the id ``import_id``, the import gets a new id.
     """
-    taken = await conn.execute(select(imports.c.id).where(imports.c.id == import_id))
-    if taken.first():
+    rows = await conn.execute(select(imports.c.id).where(imports.c.id == import_id))
+    if rows.first():
         highest = await conn.execute(select(func.max(imports.c.id)))
         import_id = highest.scalar_one() + 1
     row = {name: head[name] for name in _HEAD if name in head}

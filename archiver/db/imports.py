@@ -98,23 +98,23 @@ async def creators_after(
             .limit(limit)
         )
     ).all()
-    found = [(HashUrl(row.hash_url), row.brought_by) for row in rows]
-    return found, rows[-1].id if rows else after
+    creators = [(HashUrl(row.hash_url), row.brought_by) for row in rows]
+    return creators, rows[-1].id if rows else after
 
 
 async def restore_creators(conn: AsyncConnection, creators: Sequence[tuple[HashUrl, int]]) -> None:
     """Store (hash_url, import id) pairs from another index, if both exist in this one."""
-    known = {*(await conn.execute(select(imports.c.id))).scalars()}
-    found = await conn.execute(
+    import_ids = {*(await conn.execute(select(imports.c.id))).scalars()}
+    existing = await conn.execute(
         select(entry.c.hash_url, entry.c.id).where(
             entry.c.hash_url.in_(text_values(key for key, _ in creators))
         )
     )
-    ids: dict[str, int] = dict(found.all())
+    ids: dict[str, int] = dict(existing.all())
     rows = [
         {"entry_id": ids[key], "creator": number}
         for key, number in creators
-        if key in ids and number in known
+        if key in ids and number in import_ids
     ]
     if rows:
         statement = update(entry_table).where(entry_table.c.id == bindparam("entry_id"))
@@ -134,28 +134,30 @@ async def open_jobs_after(
             .limit(limit)
         )
     ).all()
-    found = [(HashUrl(row.hash_url), row.import_id) for row in rows]
-    return found, rows[-1].id if rows else after
+    open_jobs = [(HashUrl(row.hash_url), row.import_id) for row in rows]
+    return open_jobs, rows[-1].id if rows else after
 
 
 async def restore_jobs(conn: AsyncConnection, jobs_by_url: Sequence[tuple[HashUrl, int]]) -> None:
     """Assign the open jobs of entries to the imports that they had in another index."""
-    known = {*(await conn.execute(select(imports.c.id))).scalars()}
+    import_ids = {*(await conn.execute(select(imports.c.id))).scalars()}
     rows = await conn.execute(
         select(entry.c.hash_url, job.c.id)
         .join(job, job.c.entry_id == entry.c.id)
         .where(_IS_OPEN, entry.c.hash_url.in_(text_values(key for key, _ in jobs_by_url)))
     )
     ids: dict[str, int] = dict(rows.all())
-    made = [(ids[key], number) for key, number in jobs_by_url if key in ids and number in known]
-    if not made:
+    new_jobs = [
+        (ids[key], number) for key, number in jobs_by_url if key in ids and number in import_ids
+    ]
+    if not new_jobs:
         return
     statement = update(job).where(job.c.id == bindparam("job_id"))
     await conn.execute(
         statement.values(import_id=bindparam("number")),
-        [{"job_id": job_id, "number": number} for job_id, number in made],
+        [{"job_id": job_id, "number": number} for job_id, number in new_jobs],
     )
-    waiting = Counter(number for _, number in made)
+    waiting = Counter(number for _, number in new_jobs)
     statement = update(imports).where(imports.c.id == bindparam("number"), imports.c.reading == 0)
     await conn.execute(
         statement.values(without_capture=imports.c.without_capture - bindparam("waiting")),
@@ -347,13 +349,13 @@ async def advance(
     if any(each.is_broken for each in rejected):
         await conn.execute(update(imports).where(this).values(error=INCOMPLETE))
     if unusable:
-        shown = select(imports.c.rejected_samples).where(this)
-        samples = json.loads((await conn.execute(shown)).scalar_one())
+        stored_samples = select(imports.c.rejected_samples).where(this)
+        samples = json.loads((await conn.execute(stored_samples)).scalar_one())
         samples += [_sample(each) for each in unusable[: SAMPLES - len(samples)]]
         await conn.execute(update(imports).where(this).values(rejected_samples=json.dumps(samples)))
 
 
-async def advance_archive(conn: AsyncConnection, import_id: int, taken: RecordCounts) -> None:
+async def advance_archive(conn: AsyncConnection, import_id: int, counts: RecordCounts) -> None:
     """Add a batch of records of an archive file to the counts of an import.
 
     A page of the file counts as added and as saved. An entry that failed or was queued in the other
@@ -361,20 +363,20 @@ async def advance_archive(conn: AsyncConnection, import_id: int, taken: RecordCo
     """
     row = (await conn.execute(select(imports).where(imports.c.id == import_id))).one()
     samples = json.loads(row.rejected_samples)
-    samples += [_sample(each) for each in taken.unusable[: SAMPLES - len(samples)]]
+    samples += [_sample(each) for each in counts.unusable[: SAMPLES - len(samples)]]
     await conn.execute(
         update(imports)
         .where(imports.c.id == import_id)
         .values(
-            read=row.read + taken.read,
-            merged=row.merged + taken.fresh,
-            known=row.known + taken.known,
-            added=row.added + taken.pages + taken.failed + taken.queued,
-            saved=row.saved + taken.pages,
-            failed=row.failed + taken.failed,
-            rejected=row.rejected + len(taken.unusable),
+            read=row.read + counts.read,
+            merged=row.merged + counts.fresh,
+            known=row.known + counts.known,
+            added=row.added + counts.pages + counts.failed + counts.queued,
+            saved=row.saved + counts.pages,
+            failed=row.failed + counts.failed,
+            rejected=row.rejected + len(counts.unusable),
             rejected_samples=json.dumps(samples),
-            passed_over=row.passed_over + taken.passed_over,
+            passed_over=row.passed_over + counts.passed_over,
         )
     )
 
@@ -442,12 +444,16 @@ async def unfinished(conn: AsyncConnection) -> list[Unfinished]:
     return [_unfinished(row) for row in rows]
 
 
-async def restore(conn: AsyncConnection, left: Unfinished) -> None:
+async def restore(conn: AsyncConnection, remainder: Unfinished) -> None:
     """Copy an unfinished import from another index, unless it exists."""
-    row: dict[str, int | str | None] = {"id": left.id, "name": left.name, "format": left.format}
-    row |= left.counted
-    row |= {"path": left.path, "choices": left.choices.write()}
-    row |= {"started_at": left.started_at, "read": left.read, "reading": 1}
+    row: dict[str, int | str | None] = {
+        "id": remainder.id,
+        "name": remainder.name,
+        "format": remainder.format,
+    }
+    row |= remainder.counted
+    row |= {"path": remainder.path, "choices": remainder.choices.write()}
+    row |= {"started_at": remainder.started_at, "read": remainder.read, "reading": 1}
     await insert_rows(conn, imports, [row], OnConflict.KEEP)
 
 
@@ -502,8 +508,8 @@ async def _status(conn: AsyncConnection, row: Row[*tuple[Any, ...]]) -> ImportSt
 
 def _read_undone(document: str) -> ImportUndone:
     """Parse the JSON that ``set_undone`` wrote; ignore additional fields from older versions."""
-    known = json.loads(document)
-    return ImportUndone(**{each.name: known[each.name] for each in fields(ImportUndone)})
+    values = json.loads(document)
+    return ImportUndone(**{each.name: values[each.name] for each in fields(ImportUndone)})
 
 
 def _sample(rejected: Rejected) -> list[str | int]:

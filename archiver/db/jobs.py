@@ -90,15 +90,15 @@ def _ended(of_one: Sequence[Row[*tuple[Any, ...]]], grace: timedelta) -> list[tu
     All visits of the job began between its creation and the end. The end includes ``grace``, but
     it is not later than the creation of the next job.
     """
-    found = list[tuple[str, str, str]]()
+    periods = list[tuple[str, str, str]]()
     for each, later in pairwise((*of_one, None)):
         if each and each.state == State.SAVED and each.timestamp is not None:
-            made, over = _moment(each.created_at), _moment(each.changed_at_ms / 1000)
+            begun, over = _moment(each.created_at), _moment(each.changed_at_ms / 1000)
             beyond = _moment(each.changed_at_ms / 1000 + grace.total_seconds())
             next_made = _moment(later.created_at) if later else beyond
             saved = f"{each.timestamp:014d}"
-            found.append((made, saved, max(saved, over, min(beyond, next_made))))
-    return found
+            periods.append((begun, saved, max(saved, over, min(beyond, next_made))))
+    return periods
 
 
 def _moment(seconds: float) -> Timestamp:
@@ -131,8 +131,8 @@ async def latest_of_entry(conn: AsyncConnection, entry_id: int) -> Job | None:
 
 async def queue_counts(conn: AsyncConnection) -> QueueCounts:
     """Return the number of jobs in each state."""
-    known = await counters.all_counters(conn)
-    return QueueCounts(*(known.get(state, 0) for state in _COUNTED))
+    counts = await counters.all_counters(conn)
+    return QueueCounts(*(counts.get(state, 0) for state in _COUNTED))
 
 
 async def is_paused(conn: AsyncConnection) -> bool:

@@ -137,10 +137,10 @@ async def _narrowed_by_name(
 ) -> Filters:
     """Narrow the filters by a list, a tag in any spelling, or a site."""
     if which is Condition.LIST and filters.list_id is None:
-        found = await _limited_values(conn, entry_list.c.id, lists_named(value))
-        if len(found) == 1:
-            return replace(filters, list_id=found[0])
-        return _any_of(filters, [Filters(list_id=each) for each in found])
+        list_ids = await _limited_values(conn, entry_list.c.id, lists_named(value))
+        if len(list_ids) == 1:
+            return replace(filters, list_id=list_ids[0])
+        return _any_of(filters, [Filters(list_id=each) for each in list_ids])
     if which is Condition.TAG and filters.tag is None:
         names = await _limited_values(conn, tag.c.name, tag.c.folded == fold(value))
         if len(names) == 1:

@@ -76,25 +76,27 @@ async def receive(
         One result for each seed, in order.
     """
     unique = _merged_by_key(seeds)
-    known = await known_entries(conn, [*unique])
-    unique = _without_own_export(unique, known)
+    existing = await known_entries(conn, [*unique])
+    unique = _without_own_export(unique, existing)
     is_link = capture is CaptureWhen.NEVER
-    ids, changed = await _add(conn, unique, known, now, import_id, is_link=is_link)
-    waiting = await jobs.open_jobs(conn, [row.id for row in known.values()])
-    finished = _finished(known.values(), recapture=recapture, is_import=import_id is not None)
+    ids, changed = await _add(conn, unique, existing, now, import_id, is_link=is_link)
+    waiting = await jobs.open_jobs(conn, [row.id for row in existing.values()])
+    finished = _finished(existing.values(), recapture=recapture, is_import=import_id is not None)
     no_job = {*ids.values()} if is_link else finished | waiting.keys()
-    wanted = [(ids[key], each.host) for key, each in unique.items() if ids[key] not in no_job]
+    new_jobs = [(ids[key], each.host) for key, each in unique.items() if ids[key] not in no_job]
     priority = queue.INTERACTIVE if recapture else _PRIORITIES[capture]
-    made = await queue.enqueue(conn, wanted, priority=priority, now=now, import_id=import_id)
-    await _set_queued(conn, [row.id for row in known.values() if row.id in made])
+    jobs_by_entry = await queue.enqueue(
+        conn, new_jobs, priority=priority, now=now, import_id=import_id
+    )
+    await _set_queued(conn, [row.id for row in existing.values() if row.id in jobs_by_entry])
     if recapture:
         await queue.raise_priority(conn, [*waiting.values()], priority=priority, now=now)
-    added = {*made, *(ids[key] for key in unique.keys() - known.keys())}
+    added = {*jobs_by_entry, *(ids[key] for key in unique.keys() - existing.keys())}
     if import_id is None:
         merged: Collection[int] = waiting.keys()
     else:
-        merged = changed | {row.id for row in known.values() if row.brought_by == import_id}
-    return _results(seeds, ids, added=added, merged=merged, job_ids=waiting | made)
+        merged = changed | {row.id for row in existing.values() if row.brought_by == import_id}
+    return _results(seeds, ids, added=added, merged=merged, job_ids=waiting | jobs_by_entry)
 
 
 async def ensure(
@@ -108,8 +110,8 @@ async def ensure(
         import_id: the import of links that contains the seeds, if any.
     """
     unique = _merged_by_key(seeds)
-    known = await known_entries(conn, [*unique])
-    ids, _ = await _add(conn, unique, known, datetime.now(UTC), import_id)
+    existing = await known_entries(conn, [*unique])
+    ids, _ = await _add(conn, unique, existing, datetime.now(UTC), import_id)
     return {HashUrl(key): number for key, number in ids.items()}
 
 
@@ -121,20 +123,20 @@ async def predict(
     Seeds without an entry are left out; their result would be ``ADDED``.
     """
     unique = _merged_by_key(seeds)
-    known = await known_entries(conn, [*unique])
-    unique = _without_own_export(unique, known)
-    labels = await tags_and_lists.labels_of_entries(conn, [row.id for row in known.values()])
-    no_job = _finished(known.values(), recapture=False, is_import=True)
+    existing = await known_entries(conn, [*unique])
+    unique = _without_own_export(unique, existing)
+    labels = await tags_and_lists.labels_of_entries(conn, [row.id for row in existing.values()])
+    no_job = _finished(existing.values(), recapture=False, is_import=True)
     no_job |= (await jobs.open_jobs(conn, [*labels])).keys()
-    found = {}
-    for key, row in known.items():
+    outcomes = {}
+    for key, row in existing.items():
         if row.id not in no_job and capture is not CaptureWhen.NEVER:
-            found[key] = SaveOutcome.ADDED
+            outcomes[key] = SaveOutcome.ADDED
         elif _adds(unique[key], row, labels[row.id]):
-            found[key] = SaveOutcome.MERGED
+            outcomes[key] = SaveOutcome.MERGED
         else:
-            found[key] = SaveOutcome.KNOWN
-    return found
+            outcomes[key] = SaveOutcome.KNOWN
+    return outcomes
 
 
 async def known_entries(conn: AsyncConnection, keys: Sequence[str]) -> dict[str, KnownRow]:
@@ -382,7 +384,7 @@ def _results(
 
 
 async def restore(
-    conn: AsyncConnection, found: Sequence[RevisedSeed], *, unrecorded: bool = False
+    conn: AsyncConnection, seeds: Sequence[RevisedSeed], *, unrecorded: bool = False
 ) -> dict[HashUrl, int]:
     """Create or update entries from records, without jobs; return row ids by hash_url.
 
@@ -392,27 +394,27 @@ async def restore(
 
     Args:
         conn: a writing connection.
-        found: seeds from records, of different entries.
+        seeds: seeds from records, of different entries.
         unrecorded: whether the records are of another archive, so that this archive must write new
             records.
     """
-    unique: dict[str, RevisedSeed] = {each.seed.hash_url: each for each in found}
-    known = await known_entries(conn, [*unique])
+    unique: dict[str, RevisedSeed] = {each.seed.hash_url: each for each in seeds}
+    existing = await known_entries(conn, [*unique])
     now = datetime.now(UTC)
-    fresh = {key: each.seed for key, each in unique.items() if key not in known}
+    fresh = {key: each.seed for key, each in unique.items() if key not in existing}
     ids = await insert_entries(
         conn,
         [*fresh.values()],
         now,
         generations={key: each.generation for key, each in unique.items()},
     )
-    ids |= {key: row.id for key, row in known.items()}
-    newer = {key: row for key, row in known.items() if unique[key].revision > row.revision}
-    alike = {key: row for key, row in known.items() if unique[key].revision == row.revision}
+    ids |= {key: row.id for key, row in existing.items()}
+    newer = {key: row for key, row in existing.items() if unique[key].revision > row.revision}
+    alike = {key: row for key, row in existing.items() if unique[key].revision == row.revision}
     await _replace(conn, unique, newer)
     changed = await merge_into(conn, {key: unique[key].seed for key in alike}, alike)
-    given = {key: unique[key].seed for key in (*fresh, *newer, *alike)}
-    changed |= await add_labels(conn, given, ids, known)
+    revised = {key: unique[key].seed for key in (*fresh, *newer, *alike)}
+    changed |= await add_labels(conn, revised, ids, existing)
     # Records are read in order of time, so the newest spelling of a tag is the current one.
     await tags_and_lists.respell(
         conn, (name for key in newer for name in unique[key].seed.annotation.tags)
@@ -427,26 +429,27 @@ async def restore(
     return {HashUrl(key): number for key, number in ids.items()}
 
 
-async def ensure_revised(conn: AsyncConnection, found: Sequence[RevisedSeed]) -> dict[HashUrl, int]:
+async def ensure_revised(conn: AsyncConnection, seeds: Sequence[RevisedSeed]) -> dict[HashUrl, int]:
     """Create or update entries from the records of another archive; return row ids by hash_url.
 
     If an entry has the same time of saving in this archive and in the record, both archives have a
     common origin. Then the higher revision replaces the metadata; otherwise the metadata is merged.
     """
     unique: dict[str, RevisedSeed] = {}
-    for each in found:
+    for each in seeds:
         other = unique.get(each.seed.hash_url)
         if other is None or other.revision <= each.revision:
             unique[each.seed.hash_url] = each
-    known = await known_entries(conn, [*unique])
+    existing = await known_entries(conn, [*unique])
     others = [
         each.seed
         for key, each in unique.items()
-        if key in known and known[key].added_at != int(each.seed.annotation.saved_at.timestamp())
+        if key in existing
+        and existing[key].added_at != int(each.seed.annotation.saved_at.timestamp())
     ]
     apart = {each.hash_url for each in others}
     same = [each for key, each in unique.items() if key not in apart]
-    await mark_touched(conn, [row.id for row in known.values()])
+    await mark_touched(conn, [row.id for row in existing.values()])
     return await restore(conn, same, unrecorded=True) | await ensure(conn, others)
 
 
@@ -531,7 +534,7 @@ async def open_seeds(
         )
     ).all()
     labels = await tags_and_lists.labels_of_entries(conn, [row.id for row in rows])
-    found = [
+    seeds = [
         OpenSeed(
             seed=_seed(row, labels[row.id]),
             made_at=datetime.fromtimestamp(row.created_at, UTC),
@@ -540,7 +543,7 @@ async def open_seeds(
         )
         for row in rows
     ]
-    return found, rows[-1].job_id if rows else after
+    return seeds, rows[-1].job_id if rows else after
 
 
 async def unrecorded_seeds(
@@ -550,11 +553,11 @@ async def unrecorded_seeds(
     query = select(entry).where(entry.c.unrecorded == 1, entry.c.id > after)
     rows = (await conn.execute(query.order_by(entry.c.id).limit(limit))).all()
     labels = await tags_and_lists.labels_of_entries(conn, [row.id for row in rows])
-    found = [
+    seeds = [
         RevisedSeed(_seed(row, labels[row.id]), row.revision, row.state == State.LINK)
         for row in rows
     ]
-    return found, rows[-1].id if rows else after
+    return seeds, rows[-1].id if rows else after
 
 
 async def seeds_in_bin(
@@ -581,22 +584,22 @@ async def seeds_in_bin(
     ], rows[-1].id if rows else after
 
 
-async def restore_in_bin(conn: AsyncConnection, found: Sequence[tuple[RevisedSeed, int]]) -> None:
+async def restore_in_bin(conn: AsyncConnection, seeds: Sequence[tuple[RevisedSeed, int]]) -> None:
     """Add deleted entries that this index lacks, as deleted entries.
 
-    An entry is skipped if its URL was saved again. ``found`` has the metadata of each entry and the
+    An entry is skipped if its URL was saved again. ``seeds`` has the metadata of each entry and the
     number of its deletion.
     """
     own = entry_table.c
-    known = await conn.execute(
+    existing = await conn.execute(
         select(own.hash_url, own.generation, own.deleted_at).where(
-            own.hash_url.in_(text_values({each.seed.hash_url for each, _ in found}))
+            own.hash_url.in_(text_values({each.seed.hash_url for each, _ in seeds}))
         )
     )
-    rows = known.all()
+    rows = existing.all()
     there = {(row.hash_url, row.generation) for row in rows}
     living = {row.hash_url for row in rows if row.deleted_at is None}
-    for each, number in found:
+    for each, number in seeds:
         key = each.seed.hash_url
         if key not in living and (key, each.generation) not in there:
             ids = await restore(conn, [each])

@@ -143,10 +143,12 @@ def expression(node: Node, *, unordered: bool = False) -> str:
 
 
 def _all(nodes: Sequence[Node], *, unordered: bool) -> str:
-    wanted = [expression(each, unordered=unordered) for each in nodes if not isinstance(each, Not)]
+    expressions = [
+        expression(each, unordered=unordered) for each in nodes if not isinstance(each, Not)
+    ]
     denied = [expression(each.node) for each in nodes if isinstance(each, Not)]
     # Duplicates are removed, because the database would search for each of them.
-    found = f"({' AND '.join(dict.fromkeys(wanted))})"
+    found = f"({' AND '.join(dict.fromkeys(expressions))})"
     return f"({found} NOT ({' OR '.join(denied)}))" if denied else found
 
 

@@ -83,14 +83,14 @@ async def enqueue(
     if priority != INTERACTIVE and import_id in await paused_imports(conn):
         priority = PAUSED
     first = await next_id(conn, job.c.id)
-    made = {entry_id: first + n for n, (entry_id, _) in enumerate(entries)}
+    job_ids = {entry_id: first + n for n, (entry_id, _) in enumerate(entries)}
     now_ms, stamp = to_ms(now), await jobs.next_stamp(conn, now)
     await insert_rows(
         conn,
         job,
         [
             {
-                "id": made[entry_id],
+                "id": job_ids[entry_id],
                 "entry_id": entry_id,
                 "import_id": import_id,
                 "host": host,
@@ -105,7 +105,7 @@ async def enqueue(
     )
     await host_queue.make_ready(conn, {(priority, host): now_ms for _, host in entries})
     await counters.change(conn, {counters.QUEUED: len(entries)})
-    return made
+    return job_ids
 
 
 async def mark_for_browser(conn: AsyncConnection, job_ids: Sequence[int]) -> None:
@@ -125,15 +125,15 @@ async def raise_priority(
             job.c.id.in_(among(job_ids)), job.c.state == State.QUEUED, job.c.priority > priority
         )
     )
-    found = rows.all()
-    if found:
+    rows_raised = rows.all()
+    if rows_raised:
         await conn.execute(
             update(job)
-            .where(job.c.id.in_(among(row.id for row in found)))
+            .where(job.c.id.in_(among(row.id for row in rows_raised)))
             .values(priority=priority)
         )
-        await host_queue.make_ready(conn, {(priority, row.host): to_ms(now) for row in found})
-        await host_queue.move_back(conn, {(row.priority, row.host) for row in found}, now)
+        await host_queue.make_ready(conn, {(priority, row.host): to_ms(now) for row in rows_raised})
+        await host_queue.move_back(conn, {(row.priority, row.host) for row in rows_raised}, now)
 
 
 async def paused_imports(conn: AsyncConnection) -> frozenset[int]:
@@ -202,21 +202,21 @@ async def lease(
         locked_hosts: hosts that this worker has locked; only their jobs are leased. None with
             SQLite.
     """
-    found: list[Row[*tuple[Any, ...]]] = []
+    ready: list[Row[*tuple[Any, ...]]] = []
     served: set[tuple[int, str]] = set()
     parameters: dict[str, Any] = {"busy": hosts.busy, "now": to_ms(now)}
     if locked_hosts is not None:
         parameters["locked_hosts"] = [*locked_hosts]
     soonest = await host_queue.soonest(conn)
     for priority in sorted(each for each, at in soonest.items() if at <= parameters["now"]):
-        if room := count - len(found):
+        if room := count - len(ready):
             wanted = parameters | {"priority": priority}
             rows = await _next_jobs(conn, hosts, wanted, room, per_host)
             # Hosts without due jobs move back too, or they would stay first in the queue.
             served |= {(row.rank, row.name) for row in rows}
-            found += [row for row in rows if row.id is not None]
+            ready += [row for row in rows if row.id is not None]
     stamp = await jobs.next_stamp(conn, now)
-    taken = await _take(conn, found, owner=owner, stamp=stamp)
+    taken = await _take(conn, ready, owner=owner, stamp=stamp)
     await host_queue.move_back(conn, served, now)
     return taken
 
@@ -234,8 +234,8 @@ async def _next_jobs(
     proven_rows = await conn.execute(proven, parameters | {"count": room, "per_host": per_host})
     others = proven_rows.all()
     # Unproven hosts get at least half of the places, since some of them never respond.
-    left = room - sum(row.id is not None for row in others)
-    few = max((room + 1) // 2, left)
+    free = room - sum(row.id is not None for row in others)
+    few = max((room + 1) // 2, free)
     some = (await conn.execute(unproven, parameters | {"count": few, "per_host": 1})).all()
     return [*some, *others][:room]
 
@@ -298,12 +298,12 @@ async def set_last_priority(
         )
         .distinct()
     )
-    found = list(rows.scalars())
-    if not found:
+    ids = list(rows.scalars())
+    if not ids:
         return
     await conn.execute(
         update(job)
-        .where(job.c.host == host, job.c.state == State.QUEUED, job.c.priority.in_(found))
+        .where(job.c.host == host, job.c.state == State.QUEUED, job.c.priority.in_(ids))
         .values(
             priority=LAST,
             failure=attempts.dump_failure(why),
@@ -311,7 +311,7 @@ async def set_last_priority(
         )
     )
     await host_queue.make_ready(conn, {(LAST, host): to_ms(now)})
-    await host_queue.move_back(conn, {(priority, host) for priority in found}, now)
+    await host_queue.move_back(conn, {(priority, host) for priority in ids}, now)
 
 
 async def postpone_last(conn: AsyncConnection, host: str, due: datetime, *, now: datetime) -> None:
@@ -416,18 +416,18 @@ async def set_ready(conn: AsyncConnection, rows: Sequence[tuple[int, str, int]])
 
 async def _take(
     conn: AsyncConnection,
-    found: Sequence[Row[*tuple[Any, ...]]],
+    free: Sequence[Row[*tuple[Any, ...]]],
     *,
     owner: str,
     stamp: int,
 ) -> list[Lease]:
-    if not found:
+    if not free:
         return []
-    taken = sorted(found, key=lambda row: row.id)
-    rows = [{"job_id": row.id, "by": owner, "stamp": stamp} for row in taken]
+    in_order = sorted(free, key=lambda row: row.id)
+    rows = [{"job_id": row.id, "by": owner, "stamp": stamp} for row in in_order]
     await execute_rows(conn, _TAKE, rows)
-    await counters.change(conn, {counters.QUEUED: -len(taken), counters.FETCHING: len(taken)})
-    return [_lease(row, owner) for row in taken]
+    await counters.change(conn, {counters.QUEUED: -len(in_order), counters.FETCHING: len(in_order)})
+    return [_lease(row, owner) for row in in_order]
 
 
 def _lease(row: Row[*tuple[Any, ...]], owner: str | None) -> Lease:

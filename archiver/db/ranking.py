@@ -187,8 +187,8 @@ def in_titles(match: str, tree: Node) -> str:
 
 async def _bm25(conn: AsyncConnection, match: str, documents: Sequence[int]) -> dict[int, float]:
     statement = _scoring(word_index_of(conn))
-    found, scores = (await conn.execute(statement, {"match": match, **_among(documents)})).one()
-    return dict(zip(found or (), scores or (), strict=True))
+    counts, scores = (await conn.execute(statement, {"match": match, **_among(documents)})).one()
+    return dict(zip(counts or (), scores or (), strict=True))
 
 
 @lru_cache(2)
@@ -210,11 +210,11 @@ async def _title_factors(
     conn: AsyncConnection, terms: Sequence[Term], documents: Sequence[int]
 ) -> list[tuple[float, set[int]]]:
     """Return (factor, documents) pairs for words in title or tags."""
-    found = await title_matches(conn, documents, terms, _whole_words(terms))
+    factors = await title_matches(conn, documents, terms, _whole_words(terms))
     return [
-        (IN_TITLE, found.exact),
-        (AT_TITLE_START, found.at_start),
-        (IN_TITLE_IN_OTHER_FORMS, found.in_other_forms),
+        (IN_TITLE, factors.exact),
+        (AT_TITLE_START, factors.at_start),
+        (IN_TITLE_IN_OTHER_FORMS, factors.in_other_forms),
     ]
 
 
@@ -245,8 +245,8 @@ async def _matches_among(
     expressions = {f"match{n}": each for n, each in enumerate(matches)}
     statement = _finding(word_index_of(conn), len(matches))
     rows = await conn.execute(statement, {**_among(documents), **expressions})
-    found = {n: set(ids or ()) for ids, n in rows}
-    return [found[n] for n in range(len(matches))]
+    ids_by_term = {n: set(ids or ()) for ids, n in rows}
+    return [ids_by_term[n] for n in range(len(matches))]
 
 
 @lru_cache(8)

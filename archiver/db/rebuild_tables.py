@@ -129,16 +129,16 @@ async def end(conn: AsyncConnection) -> None:
 
 
 async def store_conversions(
-    conn: AsyncConnection, found: Sequence[tuple[RecordId, Location]]
+    conn: AsyncConnection, records: Sequence[tuple[RecordId, Location]]
 ) -> None:
     """Store locations of conversion records; the first location of each record id is kept."""
-    rows = [{"record_id": record_id, **asdict(place)} for record_id, place in found]
+    rows = [{"record_id": record_id, **asdict(place)} for record_id, place in records]
     await insert_rows(conn, _conversion, rows, OnConflict.KEEP)
 
 
-async def store_entry_records(conn: AsyncConnection, found: Sequence[Dated]) -> None:
+async def store_entry_records(conn: AsyncConnection, records: Sequence[Dated]) -> None:
     """Store locations of entry records."""
-    rows = [{"at": each.at, **asdict(each.location)} for each in found]
+    rows = [{"at": each.at, **asdict(each.location)} for each in records]
     await insert_rows(conn, _entry_record, rows, OnConflict.KEEP)
 
 
@@ -163,15 +163,15 @@ async def delete_entry_records(conn: AsyncConnection, last: Dated) -> None:
 
 
 async def store_shared_articles(
-    conn: AsyncConnection, found: Sequence[tuple[int, int, int, str]]
+    conn: AsyncConnection, articles: Sequence[tuple[int, int, int, str]]
 ) -> None:
     """Store which snapshots share the article of an earlier snapshot.
 
-    Items of ``found``: (entry id, timestamp of the snapshot, timestamp of the earlier snapshot,
+    Items of ``articles``: (entry id, timestamp of the snapshot, timestamp of the earlier snapshot,
     extractor version).
     """
     names = ("entry_id", "timestamp", "article_of", "extractor")
-    rows = [dict(zip(names, each, strict=True)) for each in found]
+    rows = [dict(zip(names, each, strict=True)) for each in articles]
     await insert_rows(conn, _shared_article, rows, OnConflict.KEEP)
 
 

@@ -124,23 +124,23 @@ async def referenced_offsets(
     """
     number = select(segment.c.id).where(segment.c.name == name).scalar_subquery()
     of_captures, of_snapshots = capture_table.c, snapshot_table.c
-    found: set[int] = set()
+    offsets: set[int] = set()
     for table, owner, offset in (
         (capture_table, of_captures.segment_id, of_captures.offset),
         (snapshot_table, of_snapshots.article_segment_id, of_snapshots.article_offset),
         (snapshot_table, of_snapshots.metadata_segment_id, of_snapshots.metadata_offset),
     ):
         query = select(offset).where(owner == number, _is_in_use(table, before))
-        found.update((await conn.execute(query)).scalars())
+        offsets.update((await conn.execute(query)).scalars())
     in_use = select(of_snapshots.id).where(_is_in_use(snapshot_table, before))
     pictures = select(rendition.c.offset).where(
         rendition.c.segment_id == number, rendition.c.snapshot_id.in_(in_use)
     )
-    found.update((await conn.execute(pictures)).scalars())
-    gone = answer.c.record_id.in_(_expired_records(before))
-    answers = select(answer.c.offset).where(answer.c.segment_id == number, ~gone)
-    found.update((await conn.execute(answers)).scalars())
-    return found
+    offsets.update((await conn.execute(pictures)).scalars())
+    deleted = answer.c.record_id.in_(_expired_records(before))
+    answers = select(answer.c.offset).where(answer.c.segment_id == number, ~deleted)
+    offsets.update((await conn.execute(answers)).scalars())
+    return offsets
 
 
 def _expired_records(before: int | None) -> Select[Any]:
@@ -148,10 +148,12 @@ def _expired_records(before: int | None) -> Select[Any]:
 
     If ``before`` is not None, captures that were deleted after it are left out.
     """
-    gone, own = gone_capture.c.record_id, capture_table.c
+    deleted, own = gone_capture.c.record_id, capture_table.c
     if before is None:
-        return select(gone)
-    return select(gone).where(gone.not_in(select(own.record_id).where(own.deleted_at > before)))
+        return select(deleted)
+    return select(deleted).where(
+        deleted.not_in(select(own.record_id).where(own.deleted_at > before))
+    )
 
 
 async def articles_in(conn: AsyncConnection, name: str, *, before: int | None = None) -> set[int]:
@@ -165,9 +167,9 @@ async def articles_in(conn: AsyncConnection, name: str, *, before: int | None = 
     pictures = select(rendition.c.offset).where(
         rendition.c.segment_id == number, rendition.c.snapshot_id.in_(select(own.id).where(is_kept))
     )
-    found = {*(await conn.execute(articles)).scalars()}
-    found.update((await conn.execute(pictures)).scalars())
-    return found
+    offsets = {*(await conn.execute(articles)).scalars()}
+    offsets.update((await conn.execute(pictures)).scalars())
+    return offsets
 
 
 async def deleted_after(
@@ -344,10 +346,10 @@ async def _captures(conn: AsyncConnection, ids: Sequence[int]) -> list[int]:
 
 
 async def _revisits_without_original(
-    conn: AsyncConnection, ids: Sequence[int], gone: Sequence[int]
+    conn: AsyncConnection, ids: Sequence[int], deleted: Sequence[int]
 ) -> list[int]:
     """Return row ids of revisits in other segments whose payload is only in lost segments."""
-    if not gone:
+    if not deleted:
         return []
     other = capture.alias("other")
     is_elsewhere = exists().where(
@@ -357,7 +359,7 @@ async def _revisits_without_original(
     )
     rows = await conn.execute(
         select(capture.c.id).where(
-            capture.c.id > min(gone),
+            capture.c.id > min(deleted),
             capture.c.is_revisit == 1,
             capture.c.payload_digest.in_(_payloads(ids)),
             ~is_elsewhere,

@@ -132,9 +132,9 @@ def not_deleted(rows: Table) -> FromClause:
     """
     name = VIEW.format(rows.name)
     # There is no SQL injection, because the names come from this module.
-    made = f"CREATE VIEW {name} AS SELECT * FROM {rows.name} WHERE deleted_at IS NULL"  # noqa: S608
+    view = f"CREATE VIEW {name} AS SELECT * FROM {rows.name} WHERE deleted_at IS NULL"  # noqa: S608
     # SQLAlchemy has no type annotations for DDL.
-    event.listen(rows, "after_create", DDL(made))  # type: ignore[no-untyped-call]
+    event.listen(rows, "after_create", DDL(view))  # type: ignore[no-untyped-call]
     event.listen(rows, "before_drop", DDL(f"DROP VIEW {name}"))  # type: ignore[no-untyped-call]
     columns = [Column(each.name, each.type) for each in rows.columns]
     return Table(name, MetaData(), *columns).alias(rows.name)

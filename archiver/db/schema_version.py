@@ -34,26 +34,26 @@ def upgrade_schema(conn: Connection, place: str) -> None:
         IndexOutdated: an earlier version wrote the index, so it must be rebuilt.
         IndexNewer: a newer or unknown version wrote the index.
     """
-    found = _revision(conn)
-    if found == HEAD:
+    revision = _revision(conn)
+    if revision == HEAD:
         return
-    if found is None:
+    if revision is None:
         _create_tables(conn)
         return
-    if not (found.isdecimal() and len(found) == len(HEAD) and int(found)):
+    if not (revision.isdecimal() and len(revision) == len(HEAD) and int(revision)):
         raise IndexNewer(
-            f"{place} has the schema {found[:20]!r}, which this version of archiver does not know. "
-            "Use the version that wrote it."
+            f"{place} has the schema {revision[:20]!r}, which this version of archiver does not "
+            "know. Use the version that wrote it."
         )
-    if is_outdated(found):
+    if is_outdated(revision):
         raise IndexOutdated(
-            f"{place} was written by an earlier version of archiver (schema {found}, this one "
+            f"{place} was written by an earlier version of archiver (schema {revision}, this one "
             f"needs {HEAD}). Run `archiver reindex` to rebuild the index from the WARC files."
         )
-    if found > HEAD:
+    if revision > HEAD:
         raise IndexNewer(
-            f"{place} was written by a newer version of archiver (schema {found}, this one knows "
-            f"{HEAD}). Update the program."
+            f"{place} was written by a newer version of archiver (schema {revision}, "
+            f"this one knows {HEAD}). Update the program."
         )
     upgrade(conn)
 
@@ -74,14 +74,14 @@ def _create_tables(conn: Connection) -> None:
 @cache
 def _statements(engine: str) -> tuple[str, ...]:
     """Return the statements that create all tables, including Alembic's."""
-    found = [_REVISIONS]
+    statements = [_REVISIONS]
 
     def take(element: ExecutableDDLElement, *_: object, **__: object) -> None:
-        found.append(str(element.compile(dialect=mock.dialect)))
+        statements.append(str(element.compile(dialect=mock.dialect)))
 
     mock = create_mock_engine(f"{engine}://", take)
     metadata.create_all(mock, checkfirst=False)
-    return tuple(found)
+    return tuple(statements)
 
 
 def _revision(conn: Connection) -> str | None:
@@ -157,17 +157,17 @@ def keep_backup(path: Path, mark: str) -> list[Path]:
     backup = path.with_name(f"{path.name}.old-{mark}")
     with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    made = []
+    copies = []
     for suffix in ("", "-wal"):
         source, target = (each.with_name(each.name + suffix) for each in (path, backup))
         try:
             target.unlink(missing_ok=True)
             if not suffix or (source.exists() and source.stat().st_size):
                 os.link(source, target)
-                made.append(target)
+                copies.append(target)
         except OSError as error:
             raise IndexUnavailable(f"Cannot rename {path} to {target.name}: {error}.") from error
-    return made
+    return copies
 
 
 def backups(path: Path) -> list[Path]:

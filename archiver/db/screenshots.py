@@ -29,18 +29,18 @@ because that request is stored as another capture.
 
 
 async def put(
-    conn: AsyncConnection, found: dict[int, tuple[Rendition, ...]], segments: Mapping[str, int]
+    conn: AsyncConnection, renditions: dict[int, tuple[Rendition, ...]], segments: Mapping[str, int]
 ) -> None:
     """Replace the renditions of snapshots.
 
     Args:
         conn: a writing connection.
-        found: the new renditions by row id of the snapshot.
+        renditions: the new renditions by row id of the snapshot.
         segments: row ids of segments by name.
     """
-    if not found:
+    if not renditions:
         return
-    await conn.execute(delete(rendition).where(rendition.c.snapshot_id.in_(among(found))))
+    await conn.execute(delete(rendition).where(rendition.c.snapshot_id.in_(among(renditions))))
     rows = [
         {
             "snapshot_id": row_id,
@@ -51,7 +51,7 @@ async def put(
             "length": each.location.length,
             "digest": each.digest,
         }
-        for row_id, many in found.items()
+        for row_id, many in renditions.items()
         for each in many
     ]
     await insert_rows(conn, rendition, rows)
@@ -67,10 +67,10 @@ async def of_snapshots(
         .where(rendition.c.snapshot_id.in_(among(row_ids)))
         .order_by(rendition.c.snapshot_id, rendition.c.kind)
     )
-    found: dict[int, list[Rendition]] = defaultdict(list)
+    renditions: dict[int, list[Rendition]] = defaultdict(list)
     for row in rows:
-        found[row.snapshot_id].append(_rendition(row))
-    return {row_id: tuple(many) for row_id, many in found.items()}
+        renditions[row.snapshot_id].append(_rendition(row))
+    return {row_id: tuple(many) for row_id, many in renditions.items()}
 
 
 _PREVIEW_IMAGES = select(rendition.c.snapshot_id, rendition.c.kind, rendition.c.digest).where(
@@ -86,15 +86,15 @@ async def preview_images_of(
     The preview image is the one that the page declares, or else a thumbnail of the screenshot.
     """
     rows = await conn.execute(_PREVIEW_IMAGES, {"these": row_ids})
-    found: dict[int, dict[str, str]] = defaultdict(dict)
+    urls: dict[int, dict[str, str]] = defaultdict(dict)
     for row in rows:
-        found[row.snapshot_id][row.kind] = row.digest
+        urls[row.snapshot_id][row.kind] = row.digest
     return {
         row_id: PreviewImages(
             of.get(RenditionKind.ICON, ""),
             of.get(RenditionKind.COVER) or of.get(RenditionKind.THUMBNAIL, ""),
         )
-        for row_id, of in found.items()
+        for row_id, of in urls.items()
     }
 
 

@@ -68,11 +68,11 @@ class FoundDocuments:
 
     def in_order(self, *, oldest_first: bool) -> "FoundDocuments":
         """Return the documents newest first or oldest first."""
-        wanted = sorted(self.documents, reverse=not oldest_first)
-        if wanted == self.documents:
+        numbers = sorted(self.documents, reverse=not oldest_first)
+        if numbers == self.documents:
             return self
         position = {each: n for n, each in enumerate(self.documents)}
-        order = [position[each] for each in wanted]
+        order = [position[each] for each in numbers]
         return FoundDocuments(*([each[n] for n in order] for each in self._columns))
 
     @property
@@ -102,13 +102,17 @@ async def found(
         beyond: id of a document; only documents after it in the sort order are read.
         oldest_first: whether documents are read in ascending order of their ids.
     """
-    given = {"match": split_query.match, "beyond": _beyond(beyond, oldest_first), "count": count}
+    parameters = {
+        "match": split_query.match,
+        "beyond": _beyond(beyond, oldest_first),
+        "count": count,
+    }
     index = word_index_of(conn)
     tests_phrases = must_test_phrases(index, split_query)
     if tests_phrases:
-        given |= {"match": split_query.unordered_match, "exactly": split_query.match}
+        parameters |= {"match": split_query.unordered_match, "exactly": split_query.match}
     query = _query(index, oldest_first=oldest_first, tests_phrases=tests_phrases)
-    read = await _with_entries(conn, query, given, split_query.rest, request)
+    read = await _with_entries(conn, query, parameters, split_query.rest, request)
     if request.newest_entry:
         entries = [each if each and request.includes(each) else None for each in read.entries]
         read = replace(read, entries=entries)
@@ -119,12 +123,12 @@ async def _with_entries(
     conn: AsyncConnection,
     query: str,
     parameters: Mapping[str, Any],
-    rest: Node,
+    denied: Node,
     request: SearchRequest,
 ) -> FoundDocuments:
-    """Run a query of ``_query``, and find the entries of its documents that meet ``rest``."""
+    """Run a query of ``_query``, and find the entries of its documents that meet ``denied``."""
     tests_phrases = "exactly" in parameters
-    if rest == EVERYTHING and request.filters == Filters():
+    if denied == EVERYTHING and request.filters == Filters():
         template = _WITH_ENTRIES_POSTGRESQL if is_postgresql(conn) else _WITH_ENTRIES
         with_entries = template.format(query, "found.is_match" if tests_phrases else "true")
         names = ("document_id", "entry_id", "added_at")
@@ -132,7 +136,7 @@ async def _with_entries(
     columns = ("document_id", *["is_match"] * tests_phrases)
     documents, *is_match = await _lists(conn, query, parameters, *columns)
     matching = [*compress(documents, is_match[0])] if tests_phrases else documents
-    results = await entries_of(conn, matching, rest, request)
+    results = await entries_of(conn, matching, denied, request)
     pairs = [results.get(each, (None, None)) for each in documents]
     return FoundDocuments(documents, [each for each, _ in pairs], [time for _, time in pairs])
 
@@ -192,18 +196,18 @@ _ENTRIES = (
 
 
 async def entries_of(
-    conn: AsyncConnection, found: Sequence[int], rest: Node, request: SearchRequest
+    conn: AsyncConnection, numbers: Sequence[int], denied: Node, request: SearchRequest
 ) -> dict[int, tuple[int, int]]:
     """Return the results among documents: (entry id, time of saving in Unix seconds) by document.
 
-    Documents that are outdated or do not meet ``rest`` or the filters are left out.
+    Documents that are outdated or do not meet ``denied`` or the filters are left out.
     """
     query = _ENTRIES
-    if rest != EVERYTHING:
-        query = query.where(condition(rest, request.context.of_documents(found)))
+    if denied != EVERYTHING:
+        query = query.where(condition(denied, request.context.of_documents(numbers)))
     results = narrowed(query, request.filters).subquery("results")
     lists = select(*(ArrayAggregate(each) for each in results.c))
-    columns = [each or () for each in (await conn.execute(lists, {"these": found})).one()]
+    columns = [each or () for each in (await conn.execute(lists, {"these": numbers})).one()]
     return {document: (entry_id, at) for document, entry_id, at in zip(*columns, strict=True)}
 
 

@@ -24,8 +24,8 @@ class SharedFile:
 
 async def revision_of(conn: AsyncConnection, name: str) -> int | None:
     """Return the revision of a file; None if it does not exist."""
-    found = await conn.execute(select(shared_file.c.revision).where(shared_file.c.name == name))
-    revision: int | None = found.scalar()
+    rows = await conn.execute(select(shared_file.c.revision).where(shared_file.c.name == name))
+    revision: int | None = rows.scalar()
     return revision
 
 

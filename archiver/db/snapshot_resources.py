@@ -88,9 +88,9 @@ async def packed(conn: AsyncConnection, row_ids: Collection[int]) -> dict[int, b
     return {row.snapshot_id: row.urls for row in rows}
 
 
-async def store_packed(conn: AsyncConnection, found: Mapping[int, bytes]) -> None:
+async def store_packed(conn: AsyncConnection, lists: Mapping[int, bytes]) -> None:
     """Store hashes in the binary form that ``packed`` returns, by snapshot row id."""
-    rows = [{"snapshot_id": row_id, "urls": urls} for row_id, urls in found.items()]
+    rows = [{"snapshot_id": row_id, "urls": urls} for row_id, urls in lists.items()]
     await insert_rows(conn, need, rows, OnConflict.REPLACE)
 
 
@@ -108,8 +108,8 @@ async def snapshots_needing(
 
     Snapshots that need none of them are left out.
     """
-    wanted = {key(url): url for url in urls}
-    found: dict[int, tuple[str, ...]] = {}
+    urls_by_key = {key(url): url for url in urls}
+    urls_by_snapshot: dict[int, tuple[str, ...]] = {}
     last = 0
     while True:
         query = (
@@ -119,9 +119,9 @@ async def snapshots_needing(
         )
         rows = (await conn.execute(query.order_by(need.c.snapshot_id).limit(_BATCH))).all()
         if not rows:
-            return found
+            return urls_by_snapshot
         packed = [(row.snapshot_id, row.urls) for row in rows]
-        found |= await asyncio.to_thread(_matching, packed, wanted)
+        urls_by_snapshot |= await asyncio.to_thread(_matching, packed, urls_by_key)
         last = rows[-1].snapshot_id
 
 
@@ -136,16 +136,16 @@ async def moments(conn: AsyncConnection, ids: Iterable[int]) -> dict[int, tuple[
 
 
 def _matching(
-    rows: Sequence[tuple[int, bytes]], wanted: Mapping[int, str]
+    rows: Sequence[tuple[int, bytes]], urls_by_key: Mapping[int, str]
 ) -> dict[int, tuple[str, ...]]:
-    found, keys = {}, wanted.keys()
+    matching, keys = {}, urls_by_key.keys()
     for row_id, urls in rows:
         hashes = array("q")
         hashes.frombytes(urls)
         matched = keys & set(hashes)
         if matched:
-            found[row_id] = tuple(wanted[each] for each in matched)
-    return found
+            matching[row_id] = tuple(urls_by_key[each] for each in matched)
+    return matching
 
 
 async def _sources(conn: AsyncConnection, ids: Select[int]) -> list[SnapshotSources]:
@@ -191,22 +191,22 @@ async def connected(conn: AsyncConnection, urls: Collection[str]) -> dict[str, l
     The captures of a URL are in order of time. Chains of redirects are followed up to a length of
     ``MAX_ROUNDS``.
     """
-    found: dict[str, list[KnownCapture]] = {}
-    wanted = set(urls)
+    captures_by_url: dict[str, list[KnownCapture]] = {}
+    unconnected = set(urls)
     for _ in range(MAX_ROUNDS):
-        fresh = wanted - found.keys()
+        fresh = unconnected - captures_by_url.keys()
         if not fresh:
             break
-        found |= {url: [] for url in fresh}
+        captures_by_url |= {url: [] for url in fresh}
         for each in await _of_urls(conn, fresh):
-            found[each.url].append(each)
+            captures_by_url[each.url].append(each)
             if each.redirect_to:
-                wanted.add(each.redirect_to)
+                unconnected.add(each.redirect_to)
         leading = await conn.execute(
             select(capture.c.url).where(capture.c.redirect_to.in_(text_values(fresh))).distinct()
         )
-        wanted |= set(leading.scalars())
-    return found
+        unconnected |= set(leading.scalars())
+    return captures_by_url
 
 
 async def by_ids(conn: AsyncConnection, row_ids: Collection[int]) -> list[KnownCapture]:

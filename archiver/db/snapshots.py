@@ -133,10 +133,10 @@ async def of_entries(
         .where(snapshot.c.entry_id.in_(among(entry_ids)))
         .order_by(snapshot.c.entry_id, snapshot.c.timestamp.desc())
     )
-    found: dict[int, list[SnapshotRow]] = {}
+    by_entry: dict[int, list[SnapshotRow]] = {}
     for row in rows:
-        found.setdefault(row.entry_id, []).append(_snapshot_row(row))
-    return found
+        by_entry.setdefault(row.entry_id, []).append(_snapshot_row(row))
+    return by_entry
 
 
 async def around(
@@ -148,21 +148,21 @@ async def around(
     before = mine.where(snapshot.c.timestamp <= moment).order_by(snapshot.c.timestamp.desc())
     after = mine.where(snapshot.c.timestamp > moment).order_by(snapshot.c.timestamp)
     rows = [(await conn.execute(each.limit(1))).one_or_none() for each in (before, after)]
-    found = [_snapshot_row(row) if row else None for row in rows]
-    return found[0], found[1]
+    nearest = [_snapshot_row(row) if row else None for row in rows]
+    return nearest[0], nearest[1]
 
 
 async def existing_at(
-    conn: AsyncConnection, wanted: Collection[tuple[int, Timestamp]]
+    conn: AsyncConnection, places: Collection[tuple[int, Timestamp]]
 ) -> set[tuple[int, Timestamp]]:
-    """Return the (entry id, timestamp) pairs in ``wanted`` for which a snapshot exists.
+    """Return the (entry id, timestamp) pairs in ``places`` for which a snapshot exists.
 
     The result may contain pairs of other snapshots of the same entries.
     """
     rows = await conn.execute(
         select(snapshot.c.entry_id, snapshot.c.timestamp).where(
-            snapshot.c.entry_id.in_(among({entry_id for entry_id, _ in wanted})),
-            snapshot.c.timestamp.in_(among({int(moment) for _, moment in wanted})),
+            snapshot.c.entry_id.in_(among({entry_id for entry_id, _ in places})),
+            snapshot.c.timestamp.in_(among({int(moment) for _, moment in places})),
         )
     )
     return {(row.entry_id, Timestamp(f"{row.timestamp:014d}")) for row in rows}
@@ -217,13 +217,13 @@ async def articles_of(
             snapshot.c.timestamp.in_(among({moment for _, moment in keys})),
         )
     )
-    found = [_snapshot_row(row) for row in rows]
+    rows_of_articles = [_snapshot_row(row) for row in rows]
     return {
         (each.entry_id, int(each.snapshot.timestamp)): (
             each.snapshot.extractor,
             each.snapshot.article,
         )
-        for each in found
+        for each in rows_of_articles
     }
 
 
@@ -295,7 +295,9 @@ async def pending_comparisons(conn: AsyncConnection, *, limit: int) -> list[int]
     return list(rows.scalars())
 
 
-async def store_comparisons(conn: AsyncConnection, found: Sequence[tuple[int, int, int]]) -> None:
+async def store_comparisons(
+    conn: AsyncConnection, comparisons: Sequence[tuple[int, int, int]]
+) -> None:
     """Store comparisons: (entry id, timestamp of its newest snapshot, percentage that changed).
 
     The search documents of the entries become outdated, because they include words of earlier
@@ -303,7 +305,7 @@ async def store_comparisons(conn: AsyncConnection, found: Sequence[tuple[int, in
     """
     names = ("entry_id", "newest", "hundredths")
     await execute_rows(
-        conn, _STORE_COMPARISON, [dict(zip(names, each, strict=True)) for each in found]
+        conn, _STORE_COMPARISON, [dict(zip(names, each, strict=True)) for each in comparisons]
     )
 
 
@@ -320,22 +322,22 @@ _ENTRIES = (
 )
 
 
-async def store_scores(conn: AsyncConnection, found: Sequence[tuple[int, int]]) -> None:
+async def store_scores(conn: AsyncConnection, scores: Sequence[tuple[int, int]]) -> None:
     """Store the scores of snapshots, given as (row id, percent).
 
     If a snapshot is the newest of its entry, its score is also stored in the entry.
     """
-    rows = [{"snapshot_id": row_id, "new_score": score} for row_id, score in found]
+    rows = [{"snapshot_id": row_id, "new_score": score} for row_id, score in scores]
     await execute_rows(conn, _SNAPSHOTS, rows)
     await execute_rows(conn, _ENTRIES, rows)
 
 
 async def store_requisite_counts(
-    conn: AsyncConnection, found: Sequence[tuple[int, int, int]]
+    conn: AsyncConnection, counts: Sequence[tuple[int, int, int]]
 ) -> None:
     """Store requisite counts: (snapshot row id, number of requisites, number of missing ones)."""
     names = ("snapshot_id", "all_of_them", "missing")
-    await execute_rows(conn, _COUNTS, [dict(zip(names, each, strict=True)) for each in found])
+    await execute_rows(conn, _COUNTS, [dict(zip(names, each, strict=True)) for each in counts])
 
 
 _COUNTS = (
@@ -423,8 +425,8 @@ async def outdated_articles(
         )
         .order_by(snapshot.c.id)
     )
-    found = [_snapshot_row(row) for row in rows]
-    return found, min(row_id + limit, await last_row(conn))
+    outdated = [_snapshot_row(row) for row in rows]
+    return outdated, min(row_id + limit, await last_row(conn))
 
 
 async def outdated_articles_of(
@@ -438,8 +440,8 @@ async def outdated_articles_of(
             snapshot.c.rendering != Rendering.DONE,
         )
     )
-    found = [_snapshot_row(row) for row in rows]
-    return sorted(found, key=lambda each: each.snapshot.timestamp)
+    outdated = [_snapshot_row(row) for row in rows]
+    return sorted(outdated, key=lambda each: each.snapshot.timestamp)
 
 
 async def count_pending_articles(conn: AsyncConnection) -> int:

@@ -27,8 +27,8 @@ async def is_known(conn: AsyncConnection, word: str) -> bool:
     """Return whether any document contains a word."""
     query = "SELECT 1 FROM full_text WHERE MATCHES LIMIT 1"
     query = query.replace("MATCHES", word_index_of(conn).matches)
-    found = await conn.execute(with_expressions(query), {"match": f'"{word}"'})
-    return found.scalar() is not None
+    rows = await conn.execute(with_expressions(query), {"match": f'"{word}"'})
+    return rows.scalar() is not None
 
 
 async def nearest_words(conn: AsyncConnection, word: str) -> str | None:
@@ -52,8 +52,8 @@ async def nearest_words(conn: AsyncConnection, word: str) -> str | None:
 async def _near(conn: AsyncConnection, word: str, most: int) -> list[tuple[str, int]]:
     """Return words that may be similar, with the number of their documents."""
     if word_index_of(conn).vocabulary:
-        found = [await _words(conn, prefix) for prefix in _prefixes(word)]
-        return [each for some in found for each in some]
+        candidates = [await _words(conn, prefix) for prefix in _prefixes(word)]
+        return [each for some in candidates for each in some]
     tried = (
         words_one_edit_away(word)
         if most == 1
@@ -133,11 +133,11 @@ async def _names(
     if which is Condition.LIST:
         own = select(entry_list.c.folded, entry_list.c.path, entry_list.c.entry_count)
         column = entry_list.c.folded
-    found = []
+    names = []
     for prefix in _name_prefixes(_normalised_name(which, value)):
         rows = await conn.execute(own.where(*_begins(column, prefix)).limit(MAX_NAMES_READ))
-        found += [(row[0], row[1], row[2]) for row in rows]
-    return found
+        names += [(row[0], row[1], row[2]) for row in rows]
+    return names
 
 
 async def _sites(conn: AsyncConnection, value: str) -> Iterable[tuple[str, str, int]]:

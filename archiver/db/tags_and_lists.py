@@ -86,12 +86,12 @@ async def add(conn: AsyncConnection, lists: Sequence[EntryList], *, import_id: i
     """Append the lists of an import file; return how many exceed ``MAX_LISTS`` or ``MAX_PATHS``."""
     if not lists:
         return 0
-    known = await all_lists(conn)
-    wanted, left_out = with_more(known, lists)
-    if len(wanted) > len(known):
-        await arrange(conn, wanted)
+    existing = await all_lists(conn)
+    allowed, left_out = with_more(existing, lists)
+    if len(allowed) > len(existing):
+        await arrange(conn, allowed)
         await add_pending_record(conn)
-    fresh = {each.path for each in wanted} - {each.path for each in known}
+    fresh = {each.path for each in allowed} - {each.path for each in existing}
     await set_creator(conn, import_id, fresh)
     return len(left_out)
 
@@ -107,17 +107,17 @@ async def add_pending_record(conn: AsyncConnection) -> None:
     )
 
 
-async def apply_records(conn: AsyncConnection, found: Sequence[Arrangement]) -> None:
-    """Apply the newest lists record of ``found``, if it is newer than the current lists."""
-    known = await counters.get(conn, _REVISION) or 0
-    newest = max(found, key=lambda each: each.revision, default=None)
-    if newest and newest.revision > known:
+async def apply_records(conn: AsyncConnection, arrangements: Sequence[Arrangement]) -> None:
+    """Apply the newest lists record of ``arrangements``, if it is newer than the current lists."""
+    revision = await counters.get(conn, _REVISION) or 0
+    newest = max(arrangements, key=lambda each: each.revision, default=None)
+    if newest and newest.revision > revision:
         await arrange(conn, with_parents(newest.lists))
         arranged = await counters.get(conn, _ARRANGED) or 0
         await counters.change(
             conn,
             {
-                _REVISION: newest.revision - known,
+                _REVISION: newest.revision - revision,
                 _ARRANGED: len(with_parents(newest.lists)) - arranged,
             },
         )
@@ -126,12 +126,12 @@ async def apply_records(conn: AsyncConnection, found: Sequence[Arrangement]) -> 
 async def delete_outdated_lists(conn: AsyncConnection) -> None:
     """Delete empty lists that are not in the newest lists record; called after a rebuild."""
     full = await conn.execute(select(entry_list.c.path).where(entry_list.c.entry_count > 0))
-    kept = [each.path for each in with_parents(map(EntryList, full.scalars()))]
+    paths = [each.path for each in with_parents(map(EntryList, full.scalars()))]
     arranged = await counters.get(conn, _ARRANGED) or 0
     await conn.execute(
         delete(entry_list).where(
             entry_list.c.position > arranged,
-            entry_list.c.path.not_in(text_values(kept)),
+            entry_list.c.path.not_in(text_values(paths)),
         )
     )
 
@@ -157,11 +157,11 @@ async def _ids_to_fill(
 
 async def list_ids(conn: AsyncConnection, paths: Iterable[str]) -> dict[str, int]:
     """Return the row ids of lists by path; missing lists are appended."""
-    wanted = _with_outer(paths)
-    known = await _existing_ids(conn, wanted)
-    fresh = [path for path in wanted if path not in known]
+    all_paths = _with_outer(paths)
+    existing = await _existing_ids(conn, all_paths)
+    fresh = [path for path in all_paths if path not in existing]
     if not fresh:
-        return known
+        return existing
     last = (await conn.execute(select(func.max(entry_list.c.position)))).scalar() or 0
     rows = [
         {"path": path, "folded": list_key(path), "position": last + n}
@@ -170,7 +170,7 @@ async def list_ids(conn: AsyncConnection, paths: Iterable[str]) -> dict[str, int
     await insert_rows(conn, entry_list, rows)
     if last < MAX_LISTS:
         await add_pending_record(conn)
-    return await _existing_ids(conn, wanted)
+    return await _existing_ids(conn, all_paths)
 
 
 async def set_creator(conn: AsyncConnection, import_id: int | None, paths: Collection[str]) -> None:
@@ -215,9 +215,9 @@ async def delete_empty(conn: AsyncConnection) -> bool:
     column = entry_list.c.created_by_import
     rows = (await conn.execute(select(entry_list.c.path, entry_list.c.entry_count, column))).all()
     undone = {*(await conn.execute(select(imports.c.id).where(imports.c.undone != ""))).scalars()}
-    kept = {row.path for row in rows if row.entry_count or row.created_by_import not in undone}
-    kept |= {outer for path in kept for outer in folders_above(path)}
-    empty = [row.path for row in rows if row.path not in kept]
+    used = {row.path for row in rows if row.entry_count or row.created_by_import not in undone}
+    used |= {outer for path in used for outer in folders_above(path)}
+    empty = [row.path for row in rows if row.path not in used]
     if empty:
         await conn.execute(delete(entry_list).where(entry_list.c.path.in_(text_values(empty))))
     return bool(empty)
@@ -239,14 +239,14 @@ async def _rename_clashing_searches(conn: AsyncConnection, which: ColumnElement[
     Returns:
         Whether any saved search was renamed.
     """
-    found = await conn.execute(select(entry_list).where(which, entry_list.c.query != ""))
-    searches = found.all()
+    clashing = await conn.execute(select(entry_list).where(which, entry_list.c.query != ""))
+    searches = clashing.all()
     if searches:
-        taken = {*(await conn.execute(select(entry_list.c.path))).scalars()}
+        used_paths = {*(await conn.execute(select(entry_list.c.path))).scalars()}
         rows = []
         for each in searches:
-            path = path_for_search(each.path, taken)
-            taken.add(path)
+            path = path_for_search(each.path, used_paths)
+            used_paths.add(path)
             rows.append(
                 {
                     "path": path,
@@ -284,7 +284,7 @@ _REMOVE = delete(in_list).where(
 
 async def set_lists(
     conn: AsyncConnection,
-    wanted: Mapping[int, Mapping[str, int]],
+    positions: Mapping[int, Mapping[str, int]],
     *,
     known: Collection[int],
     added: Mapping[int, int],
@@ -294,22 +294,22 @@ async def set_lists(
 
     Args:
         conn: a writing connection.
-        wanted: for each entry id, the position of the entry in each of its lists, by path. With
+        positions: for each entry id, the position of the entry in each of its lists, by path. With
             position 0, the entry stays where it is, or is appended if it is new in the list.
         known: ids of entries that may be in lists already.
         added: time of saving (Unix seconds) by entry id.
         import_id: the import that sets the lists; None if a user sets them.
     """
-    before = await lists_of_entries(conn, wanted.keys() & {*known})
+    before = await lists_of_entries(conn, positions.keys() & {*known})
     lost = {
         (entry_id, path)
         for entry_id, lists in before.items()
         for path in lists
-        if path not in wanted[entry_id]
+        if path not in positions[entry_id]
     }
     gained = {
         (entry_id, path): place
-        for entry_id, lists in wanted.items()
+        for entry_id, lists in positions.items()
         for path, place in lists.items()
         if entry_id not in before or _is_new(path, place, before[entry_id])
     }
@@ -363,10 +363,10 @@ async def lists_of_entries(
     if not entry_ids:
         return {}
     rows = await conn.execute(_LISTS_OF_ENTRIES, {"these": entry_ids})
-    found: dict[int, dict[str, int]] = {}
+    paths_by_entry: dict[int, dict[str, int]] = {}
     for entry_id, path, place in sorted((row.entry_id, row.path, row.place) for row in rows):
-        found.setdefault(entry_id, {})[path] = place
-    return found
+        paths_by_entry.setdefault(entry_id, {})[path] = place
+    return paths_by_entry
 
 
 async def members_in_order(conn: AsyncConnection, path: str) -> list[tuple[int, int]]:
@@ -463,7 +463,7 @@ async def entries_in_several_lists(conn: AsyncConnection) -> list[tuple[int, str
 
 async def attach(
     conn: AsyncConnection,
-    wanted: Mapping[int, Sequence[str]],
+    names_by_entry: Mapping[int, Sequence[str]],
     *,
     known: Collection[int],
     added: Mapping[int, int],
@@ -472,15 +472,17 @@ async def attach(
 
     Args:
         conn: a writing connection.
-        wanted: tags by entry id.
+        names_by_entry: tags by entry id.
         known: ids of entries that may have tags already.
         added: time of saving (Unix seconds) by entry id.
     """
-    ids = await ids_of(conn, (name for tags in wanted.values() for name in tags))
+    ids = await ids_of(conn, (name for tags in names_by_entry.values() for name in tags))
     if not ids:
         return set()
     there = await _tag_pairs(conn, known)
-    tagged = dict.fromkeys((each, ids[name]) for each, tags in wanted.items() for name in tags)
+    tagged = dict.fromkeys(
+        (each, ids[name]) for each, tags in names_by_entry.items() for name in tags
+    )
     fresh = [
         {"entry_id": entry_id, "tag_id": tag_id, "added_at": added[entry_id]}
         for entry_id, tag_id in tagged
@@ -493,9 +495,9 @@ async def attach(
 
 async def respell(conn: AsyncConnection, names: Iterable[str]) -> list[int]:
     """Change the spelling of tags to that in ``names``; return the ids of affected entries."""
-    wanted = {tag_key(name): name for name in names}
-    found = (await _by_key(conn, wanted)).values() if wanted else ()
-    spelled = [(each.id, wanted[each.key]) for each in found if each.name != wanted[each.key]]
+    spellings = {tag_key(name): name for name in names}
+    rows = (await _by_key(conn, spellings)).values() if spellings else ()
+    spelled = [(each.id, spellings[each.key]) for each in rows if each.name != spellings[each.key]]
     if not spelled:
         return []
     await _spell(conn, spelled)
@@ -517,9 +519,9 @@ async def detach(conn: AsyncConnection, unwanted: Mapping[int, Collection[str]])
     keys = {each: {tag_key(name) for name in names} for each, names in unwanted.items() if names}
     if not keys:
         return
-    known = await _by_key(conn, {key for some in keys.values() for key in some})
+    tags = await _by_key(conn, {key for some in keys.values() for key in some})
     lost = {
-        (each, known[key].id) for each, some in keys.items() for key in some if key in known
+        (each, tags[key].id) for each, some in keys.items() for key in some if key in tags
     } & await _tag_pairs(conn, [*keys])
     await execute_rows(
         conn,
@@ -554,10 +556,10 @@ async def tags_of_entries(
 ) -> dict[int, tuple[str, ...]]:
     """Return the sorted tags of entries by entry id; entries without tags are left out."""
     rows = await conn.execute(_TAGS_OF_ENTRIES, {"these": entry_ids})
-    found: dict[int, list[str]] = {}
+    names_by_entry: dict[int, list[str]] = {}
     for entry_id, name in rows:
-        found.setdefault(entry_id, []).append(name)
-    return {entry_id: tuple(sorted(names)) for entry_id, names in found.items()}
+        names_by_entry.setdefault(entry_id, []).append(name)
+    return {entry_id: tuple(sorted(names)) for entry_id, names in names_by_entry.items()}
 
 
 async def most_used(conn: AsyncConnection, limit: int) -> list[tuple[str, int]]:
@@ -603,12 +605,12 @@ async def ids_of(conn: AsyncConnection, names: Iterable[str]) -> dict[str, int]:
     first = {tag_key(name): name for name in unique_tags(keys)}
     rows = [{"name": name, "key": key, "folded": fold(name)} for key, name in first.items()]
     await insert_rows(conn, tag, rows, OnConflict.KEEP)
-    found = await _by_key(conn, first)
-    unused = [each for each in found.values() if not each.entry_count]
+    tags = await _by_key(conn, first)
+    unused = [each for each in tags.values() if not each.entry_count]
     await _spell(
         conn, [(each.id, first[each.key]) for each in unused if each.name != first[each.key]]
     )
-    return {name: found[key].id for name, key in keys.items()}
+    return {name: tags[key].id for name, key in keys.items()}
 
 
 async def _by_key(conn: AsyncConnection, keys: Iterable[str]) -> dict[str, Row[*tuple[Any, ...]]]:

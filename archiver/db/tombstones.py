@@ -37,22 +37,22 @@ _ERASED = "deletions erased"
 _BY_DELETION = (gone_entry, gone_snapshot, gone_capture)
 
 
-async def store(conn: AsyncConnection, found: Sequence[Deletion]) -> None:
+async def store(conn: AsyncConnection, deletions: Sequence[Deletion]) -> None:
     """Store the tombstones of deletion records, which may be in any order.
 
     Existing tombstones stay.
     """
-    if not found:
+    if not deletions:
         return
-    await counters.change(conn, {_COUNTER: len(found)})
-    for each in found:
+    await counters.change(conn, {_COUNTER: len(deletions)})
+    for each in deletions:
         if each.restores:
             await _restore(conn, each.restores)
-    known = await conn.execute(
-        select(restored.c.deletion).where(restored.c.deletion.in_(among(d.id for d in found)))
+    rows = await conn.execute(
+        select(restored.c.deletion).where(restored.c.deletion.in_(among(d.id for d in deletions)))
     )
-    undone = set(known.scalars())
-    for each in found:
+    undone = set(rows.scalars())
+    for each in deletions:
         if each.id not in undone:
             await _store(conn, each)
 

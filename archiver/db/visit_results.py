@@ -123,52 +123,54 @@ class NewSnapshot:
     words: IndexRow | None = None
 
 
-async def add_snapshots(conn: AsyncConnection, found: Sequence[NewSnapshot]) -> int:
+async def add_snapshots(conn: AsyncConnection, new: Sequence[NewSnapshot]) -> int:
     """Insert snapshots, oldest first, and update their entries; return how many are new.
 
     If a visit was recorded twice, a snapshot with the same entry and timestamp exists already. This
     row is kept, and gets the new article if a newer extractor version made it.
     """
-    if not found:
+    if not new:
         return 0
-    found = _deduplicated(found)
-    existing = await _existing(conn, [*map(_key, found)])
-    segments = await segment_rows.ids(conn, [*_segment_names(found)])
-    known = [(each, *existing[key]) for each in found if (key := _key(each)) in existing]
-    replaced = [(each, row_id) for each, row_id, by in known if supersedes(each.extractor, by)]
+    new = _deduplicated(new)
+    existing = await _existing(conn, [*map(_key, new)])
+    segments = await segment_rows.ids(conn, [*_segment_names(new)])
+    segment_ids = [(each, *existing[key]) for each in new if (key := _key(each)) in existing]
+    replaced = [
+        (each, row_id) for each, row_id, by in segment_ids if supersedes(each.extractor, by)
+    ]
     await _replace_articles(conn, replaced, segments)
-    found = [each for each in found if _key(each) not in existing]
-    if not found:
+    new = [each for each in new if _key(each) not in existing]
+    if not new:
         return 0
     first = await next_id(conn, snapshot_table.c.id)
-    ids = {id(each): first + n for n, each in enumerate(found)}
-    await _insert_snapshots(conn, found, ids, segments)
-    newest = await search_documents.insert_all(conn, _documents(found, ids))
-    await _update_entries(conn, found, newest)
-    await counters.change(conn, {counters.SNAPSHOTS: len(found)})
-    return len(found)
+    ids = {id(each): first + n for n, each in enumerate(new)}
+    await _insert_snapshots(conn, new, ids, segments)
+    newest = await search_documents.insert_all(conn, _documents(new, ids))
+    await _update_entries(conn, new, newest)
+    await counters.change(conn, {counters.SNAPSHOTS: len(new)})
+    return len(new)
 
 
-def _documents(found: Sequence[NewSnapshot], ids: Mapping[int, int]) -> list[NewDocument]:
+def _documents(new: Sequence[NewSnapshot], ids: Mapping[int, int]) -> list[NewDocument]:
     return [
         NewDocument(each.entry_id, ids[id(each)], each.search_document, each.words)
-        for each in found
+        for each in new
         if each.search_document
     ]
 
 
-def _key(found: NewSnapshot) -> tuple[int, int]:
-    return found.entry_id, int(found.timestamp)
+def _key(new: NewSnapshot) -> tuple[int, int]:
+    return new.entry_id, int(new.timestamp)
 
 
-def _deduplicated(found: Sequence[NewSnapshot]) -> list[NewSnapshot]:
+def _deduplicated(new: Sequence[NewSnapshot]) -> list[NewSnapshot]:
     """Remove duplicates of (entry id, timestamp); keep the one of the newest extractor version."""
-    kept: dict[tuple[int, int], NewSnapshot] = {}
-    for each in found:
-        before = kept.setdefault(_key(each), each)
+    unique: dict[tuple[int, int], NewSnapshot] = {}
+    for each in new:
+        before = unique.setdefault(_key(each), each)
         if supersedes(each.extractor, before.extractor):
-            kept[_key(each)] = each
-    return [*kept.values()]
+            unique[_key(each)] = each
+    return [*unique.values()]
 
 
 async def _existing(
@@ -212,10 +214,12 @@ async def _replace_articles(
         )
     )
     latest = {row.id: row.latest for row in rows}
-    shown = [pair for pair in replaced if latest[pair[0].entry_id] == int(pair[0].timestamp)]
+    latest_pairs = [pair for pair in replaced if latest[pair[0].entry_id] == int(pair[0].timestamp)]
     newest = await search_documents.insert_all(
         conn,
-        _documents([each for each, _ in shown], {id(each): row_id for each, row_id in shown}),
+        _documents(
+            [each for each, _ in latest_pairs], {id(each): row_id for each, row_id in latest_pairs}
+        ),
     )
     await execute_rows(
         conn,
@@ -226,18 +230,18 @@ async def _replace_articles(
                 "new_title": each.metadata.title,
                 "new_document": newest.get(each.entry_id),
             }
-            for each, _ in shown
+            for each, _ in latest_pairs
         ],
     )
     await snapshots.mark_comparisons_pending(conn, {each.entry_id for each, _ in replaced})
     await search_documents.mark_stale_of(
-        conn, [row_id for each, row_id in replaced if (each, row_id) not in shown]
+        conn, [row_id for each, row_id in replaced if (each, row_id) not in latest_pairs]
     )
 
 
 async def _insert_snapshots(
     conn: AsyncConnection,
-    found: Sequence[NewSnapshot],
+    new: Sequence[NewSnapshot],
     ids: Mapping[int, int],
     segment_ids: Mapping[str, int],
 ) -> None:
@@ -256,17 +260,17 @@ async def _insert_snapshots(
             "limits": " ".join(each.limits),
             **_article_columns(each, segment_ids),
         }
-        for each in found
+        for each in new
     ]
     await insert_rows(conn, snapshot_table, rows)
-    await snapshot_resources.insert_all(conn, {ids[id(each)]: each.needs for each in found})
-    shown = {ids[id(each)]: each.renditions for each in found if each.renditions}
-    await screenshots.put(conn, shown, segment_ids)
+    await snapshot_resources.insert_all(conn, {ids[id(each)]: each.needs for each in new})
+    renditions = {ids[id(each)]: each.renditions for each in new if each.renditions}
+    await screenshots.put(conn, renditions, segment_ids)
 
 
-def _segment_names(found: Sequence[NewSnapshot]) -> set[str]:
-    places = [place for each in found for place in (each.article, each.record) if place]
-    places += [each.location for one in found for each in one.renditions]
+def _segment_names(new: Sequence[NewSnapshot]) -> set[str]:
+    places = [place for each in new for place in (each.article, each.record) if place]
+    places += [each.location for one in new for each in one.renditions]
     return {place.segment for place in places}
 
 
@@ -287,12 +291,12 @@ def _article_columns(found: NewSnapshot, segment_ids: Mapping[str, int]) -> dict
 
 async def _update_entries(
     conn: AsyncConnection,
-    found: Sequence[NewSnapshot],
+    new: Sequence[NewSnapshot],
     newest_documents: dict[int, int],
 ) -> None:
-    states = await entry_states(conn, {each.entry_id for each in found})
-    newest = {each.entry_id: each for each in sorted(found, key=lambda each: each.timestamp)}
-    more = Counter(each.entry_id for each in found)
+    states = await entry_states(conn, {each.entry_id for each in new})
+    newest = {each.entry_id: each for each in sorted(new, key=lambda each: each.timestamp)}
+    more = Counter(each.entry_id for each in new)
     older = {key for key, each in newest.items() if int(each.timestamp) < states[key].latest}
     await execute_rows(
         conn,

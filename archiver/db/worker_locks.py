@@ -192,9 +192,9 @@ class WorkerLocks:
         Raises:
             IndexUnavailable: the connection was lost, which released all locks.
         """
-        wanted = [host for host in sorted(hosts) if host not in self._hosts]
-        if wanted:
-            await run_to_completion(self._lock_hosts(wanted))
+        unlocked = [host for host in sorted(hosts) if host not in self._hosts]
+        if unlocked:
+            await run_to_completion(self._lock_hosts(unlocked))
         return self._hosts.intersection(hosts)
 
     async def _lock_hosts(self, hosts: Collection[str]) -> None:
@@ -204,10 +204,10 @@ class WorkerLocks:
 
     async def leave_hosts(self, hosts: Iterable[str]) -> None:
         """Unlock hosts."""
-        left = self._hosts.intersection(hosts)
-        if left:
-            self._hosts -= left
-            await run_to_completion(self._release_hosts(left))
+        released = self._hosts.intersection(hosts)
+        if released:
+            self._hosts -= released
+            await run_to_completion(self._release_hosts(released))
 
     async def _release_hosts(self, hosts: Collection[str]) -> None:
         await self._fetch(_LEAVE, HOST, [_key(host) for host in hosts])
@@ -306,11 +306,11 @@ async def alive_workers(conn: AsyncConnection) -> set[int]:
 
 async def all_workers(conn: AsyncConnection) -> list[Worker]:
     """Return the workers that hold their lock, the oldest first."""
-    found = []
+    workers = []
     for name, address, since in await conn.execute(_WORKERS, {"kind": WORKER}):
         _, worker, machine, *_ = f"{name}   ".split(" ")
-        found.append(Worker(worker, machine, address or "", since))
-    return found
+        workers.append(Worker(worker, machine, address or "", since))
+    return workers
 
 
 def _key(name: str) -> int:

@@ -64,11 +64,11 @@ class Segments(ExitStack):
                 yield each
                 continue
             try:
-                found = self._continue(each) if each.type == _CONTINUATION else self._begin(each)
+                record = self._continue(each) if each.type == _CONTINUATION else self._begin(each)
             except StoreError as error:
                 yield Skipped(each.place, f"A segment of {each.target_uri}: {error}")
             else:
-                yield from found
+                yield from record
                 self._close_current()
         for partial in self._partial.values():
             yield _incomplete(partial)
@@ -76,13 +76,13 @@ class Segments(ExitStack):
     def _begin(self, record: ForeignRecord) -> list[ForeignRecord | Skipped]:
         partial = _PartialRecord(record, scratch_file())
         self._append_block(partial, record)
-        found: list[ForeignRecord | Skipped] = []
+        records: list[ForeignRecord | Skipped] = []
         if len(self._partial) >= MAX_OPEN:
-            found.append(self._drop(next(iter(self._partial))))
+            records.append(self._drop(next(iter(self._partial))))
         if record.id in self._partial:
-            found.append(self._drop(record.id))
+            records.append(self._drop(record.id))
         self._partial[record.id] = partial
-        return found
+        return records
 
     def _continue(self, record: ForeignRecord) -> list[ForeignRecord | Skipped]:
         origin = record.get("warc-segment-origin-id").strip("<>")
@@ -205,20 +205,20 @@ class _Pairs:
         yield from self._forget_request()
         self._request = request
 
-    def found(self, found: Found) -> Iterator[Found]:
+    def found(self, found_record: Found) -> Iterator[Found]:
         """Add an object other than a request; yield the objects that need no further record."""
-        if not isinstance(found, _Response):
-            yield found
+        if not isinstance(found_record, _Response):
+            yield found_record
             return
         if self._response:
             yield self._response
         self._response = None
-        if self._request and _is_response_to(self._request, found):
-            yield _joined(found, self._request)
+        if self._request and _is_response_to(self._request, found_record):
+            yield _joined(found_record, self._request)
             self._request = None
             return
         yield from self._forget_request()
-        self._response = found
+        self._response = found_record
 
     def end(self) -> Iterator[Found]:
         """Yield the request or response that is left at the end of the file."""

@@ -72,9 +72,9 @@ class Members:
         self._archive = _open_zip(stream)
         length = stream.seek(0, os.SEEK_END)
         self._budget = _DecompressionBudget(max(ALLOWED_OF_ALL, length * GROWTH_OF_ALL))
-        found = self._archive.infolist() if self._archive else []
-        self._first_left_out = next((each.filename for each in found[MAX_MEMBERS:]), "")
-        named = [each.filename for each in found[:MAX_MEMBERS] if not each.is_dir()]
+        members = self._archive.infolist() if self._archive else []
+        self._first_left_out = next((each.filename for each in members[MAX_MEMBERS:]), "")
+        named = [each.filename for each in members[:MAX_MEMBERS] if not each.is_dir()]
         self.names = tuple(each for each in named if not _is_system_file(each))
 
     def open(self, name: str) -> BinaryIO:
@@ -144,12 +144,12 @@ class _Member(io.RawIOBase):
     def readinto(self, buffer: "WriteableBuffer", /) -> int:
         """Read the next bytes; return 0 at the end or at damaged data."""
         target = memoryview(buffer)
-        wanted = min(len(target), self._left, self._budget.left)
+        size = min(len(target), self._left, self._budget.left)
         try:
-            piece = self._member.read(wanted or 1)
+            piece = self._member.read(size or 1)
         except _READ_ERRORS:
             return 0
-        if piece and not wanted:
+        if piece and not size:
             self._budget.refused[self._name] = None
             return 0
         self._left -= len(piece)

@@ -83,20 +83,20 @@ class StoredRenditions(ExitStack):
         self._places: dict[RecordId, tuple[int, int]] = {}
         self._end = 0
 
-    def note(self, found: ForeignRendition) -> None:
+    def note(self, rendition: ForeignRendition) -> None:
         """Store an image, unless ``MAX_KEPT`` images are stored already."""
         if len(self._places) < MAX_KEPT:
             self._file.seek(self._end)
-            self._file.write(found.block)
-            self._places[found.record_id] = self._end, len(found.block)
-            self._end += len(found.block)
+            self._file.write(rendition.block)
+            self._places[rendition.record_id] = self._end, len(rendition.block)
+            self._end += len(rendition.block)
 
     def of(self, named: Sequence[RenditionRef]) -> tuple[NewRendition, ...]:
         """Return the stored images that ``named`` refers to, at most one of each kind.
 
         Icons and preview images are never taken from a file.
         """
-        found: dict[RenditionKind, NewRendition] = {}
+        renditions: dict[RenditionKind, NewRendition] = {}
         for each in named:
             if each.kind in DERIVED_KINDS:
                 continue
@@ -106,8 +106,8 @@ class StoredRenditions(ExitStack):
                 self._file.seek(start)
                 content = self._file.read(length)
                 stated = PAGE_TYPE if each.kind is RenditionKind.PAGE else media_type
-                found.setdefault(each.kind, NewRendition(each.kind, stated, content))
-        return tuple(found.values())
+                renditions.setdefault(each.kind, NewRendition(each.kind, stated, content))
+        return tuple(renditions.values())
 
 
 NOT_MODIFIED_HEAD = b"HTTP/1.1 304 Not Modified\r\n\r\n"
@@ -496,9 +496,9 @@ class StoredResponses(ExitStack):
         self._places: dict[RecordId, _StoredExchange] = {}
         self._end = self._held = 0
 
-    def note(self, found: ForeignCapture) -> None:
+    def note(self, capture: ForeignCapture) -> None:
         """Store a response unless a size limit is reached; close its body."""
-        exchange = found.exchange
+        exchange = capture.exchange
         with closing(exchange.body):
             self._held += len(exchange.head) + len(exchange.request) + PIECE // 64
             if self._held > MAX_HELD:
@@ -510,7 +510,7 @@ class StoredResponses(ExitStack):
                 self._file.write(piece)
             self._end = self._file.tell()
         place = _StoredExchange(replace(exchange, body=BytesIO()), start, self._end - start)
-        self._places[RecordId(found.given_id)] = place
+        self._places[RecordId(capture.given_id)] = place
 
     def take(self, named: RecordId) -> Exchange | None:
         """Remove and return the response with a record id, if any; the caller closes its body."""
@@ -518,9 +518,9 @@ class StoredResponses(ExitStack):
         return self._whole(place) if place else None
 
     def _whole(self, place: _StoredExchange) -> Exchange:
-        body, left = spooled_file(SPOOLED_BYTES), place.length
+        body, remaining = spooled_file(SPOOLED_BYTES), place.length
         self._file.seek(place.start)
-        while left and (piece := self._file.read(min(PIECE, left))):
+        while remaining and (piece := self._file.read(min(PIECE, remaining))):
             body.write(piece)
-            left -= len(piece)
+            remaining -= len(piece)
         return replace(place.exchange, body=body)

@@ -191,27 +191,29 @@ def _fields(lines: list[str]) -> Fields:
     # Without delimiters, because ``;`` may be part of an address.
     parser = RisParser(mapping=_TAGS, delimiter_tags_mapping={}, enforce_list_tags=False)
     records = parser.parse(text)
-    found: Fields = {}
+    fields: Fields = {}
     for tag, value in (records[0] if records else {}).items():
         if isinstance(value, dict):
-            found |= {each: list(values) for each, values in value.items() if each}
+            fields |= {each: list(values) for each, values in value.items() if each}
         else:
-            found[tag] = value if isinstance(value, list) else [value]
-    return {tag: kept for tag, values in found.items() if (kept := [*filter(None, values)])}
+            fields[tag] = value if isinstance(value, list) else [value]
+    return {
+        tag: nonempty for tag, values in fields.items() if (nonempty := [*filter(None, values)])
+    }
 
 
 def _bookmark(fields: Fields) -> Bookmark:
     title = _title(fields)
-    given = [each for tag in _ADDRESSES for each in fields.get(tag, ())]
-    addresses = [each for text in given for each in _NEXT_ADDRESS.split(text)]
+    urls = [each for tag in _ADDRESSES for each in fields.get(tag, ())]
+    addresses = [each for text in urls for each in _NEXT_ADDRESS.split(text)]
     if not addresses:
         remarks = "\n".join(each for values in fields.values() for each in values)
         addresses = [address_of(_first(fields, "DO"), remarks)]
     if not addresses[0]:
         return unreadable(title, NO_ADDRESS)
-    kept = {tag: each for tag, each in fields.items() if tag not in (*_ADDRESSES, "KW", "N1")}
-    kept["UR"] = addresses[1:]
-    row = Row({tag: each[0] if len(each) == 1 else each for tag, each in kept.items() if each})
+    others = {tag: each for tag, each in fields.items() if tag not in (*_ADDRESSES, "KW", "N1")}
+    others["UR"] = addresses[1:]
+    row = Row({tag: each[0] if len(each) == 1 else each for tag, each in others.items() if each})
     row.drop(*(each.lower() for each in _TITLES if _first(fields, each) == title))
     return row.bookmark(
         addresses[0],
@@ -265,13 +267,13 @@ def _read_bibtex(file: SourceFile) -> Iterator[Bookmark]:
     logging.getLogger("bibtexparser").setLevel(logging.CRITICAL)
     text = joined(file.chunks(), file.name, MAX_CHARACTERS).lstrip("\ufeff")
     for block in bibtexparser.parse_string(text).blocks:
-        found = block
-        while isinstance(found, model.ParsingFailedBlock) and found.ignore_error_block:
-            found = found.ignore_error_block  # a duplicate key or field
-        if isinstance(found, model.Entry) and len(found.fields) <= _MAX_FIELDS:
-            yield _bibtex_reference(found)
-        elif isinstance(found, model.Entry | model.ParsingFailedBlock):
-            yield unreadable((found.raw or "").lstrip().partition("\n")[0][:200], TOO_LONG)
+        entry = block
+        while isinstance(entry, model.ParsingFailedBlock) and entry.ignore_error_block:
+            entry = entry.ignore_error_block  # a duplicate key or field
+        if isinstance(entry, model.Entry) and len(entry.fields) <= _MAX_FIELDS:
+            yield _bibtex_reference(entry)
+        elif isinstance(entry, model.Entry | model.ParsingFailedBlock):
+            yield unreadable((entry.raw or "").lstrip().partition("\n")[0][:200], TOO_LONG)
 
 
 def _bibtex_reference(entry: "Entry") -> Bookmark:

@@ -86,8 +86,8 @@ def _table_reader(query: str, fields: FieldMap) -> Callable[[SourceFile], Iterat
 
     def read(file: SourceFile) -> Iterator[Bookmark]:
         try:
-            shown = (row for row in rows_of(file.seekable(), query) if not row.get("hidden"))
-            yield from bookmarks_of(shown, fields.bookmark)
+            visible = (row for row in rows_of(file.seekable(), query) if not row.get("hidden"))
+            yield from bookmarks_of(visible, fields.bookmark)
         except DatabaseDamagedError as error:
             yield broken(file.name, format_problem(DATABASE_ENDS, error))
 
@@ -353,18 +353,18 @@ def _path_of_place(
 def _place_bookmark(
     row: Mapping[str, Any], path: tuple[str, ...], tags: list[str], note: str
 ) -> Bookmark:
-    taken = Row(row)
+    row_of_place = Row(row)
     if path[:1] and path[0] in _BUILT_IN_FOLDERS:
-        taken.put("root", path[0])
+        row_of_place.put("root", path[0])
         path = path[1:]
-    title, page_title = taken.text("title"), text_of(taken.peek("pagetitle"))
+    title, page_title = row_of_place.text("title"), text_of(row_of_place.peek("pagetitle"))
     if title == page_title:
-        taken.drop("pagetitle")
-    return taken.bookmark(
-        taken.text("url"),
+        row_of_place.drop("pagetitle")
+    return row_of_place.bookmark(
+        row_of_place.text("url"),
         title=title,
         note=note.strip(),
-        added_at=taken.moment("dateadded"),
+        added_at=row_of_place.moment("dateadded"),
         tags=tuple(dict.fromkeys(tags)),
         folder=path,
     )

@@ -136,23 +136,23 @@ class _Decompressed(io.RawIOBase):
                 self._waiting = self._unpacker.unused_data
                 self._unpacker = self._kind()
             needs_more_input = self._unpacker.needs_input
-            given = self._next_input() if needs_more_input else b""
+            data = self._next_input() if needs_more_input else b""
             try:
-                piece = self._unpacker.decompress(given, most)
+                piece = self._unpacker.decompress(data, most)
             except _READ_ERRORS:
                 break
             if piece:
                 return piece
-            if needs_more_input and not given:
+            if needs_more_input and not data:
                 break
         return b""
 
     def _next_input(self) -> bytes:
-        given, self._waiting = self._waiting, b""
-        if not given:
-            given = self._packed.read(_INPUT_PIECE)
-            self._read += len(given)
-        return given
+        data, self._waiting = self._waiting, b""
+        if not data:
+            data = self._packed.read(_INPUT_PIECE)
+            self._read += len(data)
+        return data
 
     def _most(self) -> int:
         return min(MAX_BYTES, max(BASE_ALLOWANCE, self._read * MAX_GROWTH))

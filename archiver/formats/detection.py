@@ -182,10 +182,10 @@ def read_all(file: SourceFile, importer: Importer) -> Iterator[Bookmark]:
     """Yield all bookmarks of a file, then a problem for each part of the file that was not read."""
     if not importer.has_other_addresses:
         file.check = AddressCheck()
-    for found in importer.read(file):
+    for item in importer.read(file):
         if file.check:
-            file.check.add_bookmark(found)
-        yield found
+            file.check.add_bookmark(item)
+        yield item
     if file.zip:
         yield from file.zip.left_out()
     if file.check:
@@ -206,15 +206,15 @@ def importer_of(file: SourceFile) -> Importer:
         raise UnreadableFile(
             "{name} contains passwords, so it was not read. Delete it.", name=file.name
         )
-    found = ANY_TABLE if file.columns_as and file.table else _first(IMPORTERS, file)
-    if found is None:
+    importer = ANY_TABLE if file.columns_as and file.table else _first(IMPORTERS, file)
+    if importer is None:
         raise refusal_of(file)
-    if found is ANY_TABLE and not (file.columns_as or may_have_addresses(file)):
+    if importer is ANY_TABLE and not (file.columns_as or may_have_addresses(file)):
         raise UnreadableFile(
             "{name} is a table without a URL column. Export it again with the links included.",
             name=file.name,
         )
-    return found
+    return importer
 
 
 def _first(importers: tuple[Importer, ...], file: SourceFile) -> Importer | None:

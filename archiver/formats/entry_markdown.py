@@ -45,8 +45,8 @@ def quotations(highlights: Sequence[Highlight]) -> list[str]:
         lines += [f"> {_escaped(line)}".rstrip() for line in each.quote.splitlines()]
         if each.note:
             lines += ["", each.note]
-        made = f" · {each.made_at:%Y-%m-%d}" if each.made_at else ""
-        lines += ["", f"*{each.colour}{made}*", ""]
+        date = f" · {each.made_at:%Y-%m-%d}" if each.made_at else ""
+        lines += ["", f"*{each.colour}{date}*", ""]
     return lines
 
 

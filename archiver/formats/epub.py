@@ -124,12 +124,12 @@ def _normalise_one(element: Element) -> None:
         _rename(element, "")
     elif name == "summary":
         _rename(element, "p")
-    kept = _ALLOWED.get(_name(element), set()) | {"id", "title", "class"}
+    allowed = _ALLOWED.get(_name(element), set()) | {"id", "title", "class"}
     if element.get("dir") in {"ltr", "rtl", "auto"}:
-        kept |= {"dir"}
+        allowed |= {"dir"}
     language = element.get("lang")
     for key, value in list(element.attrib.items()):
-        if key not in kept or (key in _NUMBERS and not value.isdecimal()):
+        if key not in allowed or (key in _NUMBERS and not value.isdecimal()):
             del element.attrib[key]
     if language and _LANGUAGE.fullmatch(language):
         element.set("lang", language)
@@ -185,19 +185,19 @@ def _wrap(element: Element, allowed: set[str], into: str) -> None:
     """Wrap text, and children that are not ``allowed``, in elements named ``into``."""
     for text, after in [(element.text, None), *((each.tail, each) for each in element)]:
         if text and text.strip():
-            made = etree.Element(f"{{{XHTML}}}{into}")
-            made.text = text
+            wrapper = etree.Element(f"{{{XHTML}}}{into}")
+            wrapper.text = text
             if after is None:
                 element.text = None
-                element.insert(0, made)
+                element.insert(0, wrapper)
             else:
                 after.tail = None
-                element.insert(element.index(after) + 1, made)
+                element.insert(element.index(after) + 1, wrapper)
     for child in list(element):
         if _name(child) not in allowed:
-            made = etree.Element(f"{{{XHTML}}}{into}")
-            element.replace(child, made)
-            made.append(child)
+            wrapper = etree.Element(f"{{{XHTML}}}{into}")
+            element.replace(child, wrapper)
+            wrapper.append(child)
     if not len(element):
         _rename(element, "div")
 

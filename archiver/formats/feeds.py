@@ -94,7 +94,7 @@ def _item(entry: Mapping[str, Any], base: str) -> Bookmark:
             text_of(entry.get("link")),
             *links.get("via", ())[:1],
             identifier if identifier.startswith(("http://", "https://")) else "",
-            *(found[0] for rel in _OTHER_RELATIONS if (found := links.get(rel))),
+            *(hrefs[0] for rel in _OTHER_RELATIONS if (hrefs := links.get(rel))),
         )
     )
     article = _article(entry)
@@ -135,16 +135,16 @@ def _field_value(value: Any) -> str | list[str]:
         parts = (text_of(value.get(each)) for each in ("name", "email", "url", "href", "value"))
         return " ".join(dict.fromkeys(filter(None, parts)))
     if isinstance(value, list):
-        found: list[str] = []
+        values: list[str] = []
         for each in value:
-            _add_name(found, "".join(_field_value(each)))
-        return found[0] if len(found) == 1 else found
+            _add_name(values, "".join(_field_value(each)))
+        return values[0] if len(values) == 1 else values
     return text_of(value).strip()[:_MAX_FIELD]
 
 
-def _add_name(found: list[str], text: str) -> None:
-    if text and text not in found and len(found) < _MAX_VALUES:
-        found.append(text)
+def _add_name(values: list[str], text: str) -> None:
+    if text and text not in values and len(values) < _MAX_VALUES:
+        values.append(text)
 
 
 def _article(entry: Mapping[str, Any]) -> str:

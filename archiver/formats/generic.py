@@ -108,9 +108,9 @@ def file_columns(file: SourceFile) -> dict[str, ColumnRole]:
     if not header:
         return _columns_by_content(file) | dict(file.columns_as)
     chosen = {name: role for name, role in file.columns_as.items() if name in header}
-    taken = {*chosen.values()} & _SINGLE
+    used = {*chosen.values()} & _SINGLE
     by_name = {
-        name: ColumnRole.KEEP if role in taken else role
+        name: ColumnRole.KEEP if role in used else role
         for name, role in guessed_columns(header).items()
     }
     return by_name | chosen
@@ -131,10 +131,10 @@ def _columns_by_content(file: SourceFile) -> dict[str, ColumnRole]:
     return roles
 
 
-def _role_of(cells: Sequence[str], taken: Collection[ColumnRole]) -> ColumnRole:
+def _role_of(cells: Sequence[str], used: Collection[ColumnRole]) -> ColumnRole:
     """Guess the role of a column from its cells.
 
-    ``taken`` are the roles of the columns before it. The first column of text is the title.
+    ``used`` are the roles of the columns before it. The first column of text is the title.
     """
 
     def share(matches: Callable[[str], object]) -> float:
@@ -146,7 +146,7 @@ def _role_of(cells: Sequence[str], taken: Collection[ColumnRole]) -> ColumnRole:
         return ColumnRole.DATE
     if not cells or share(str.isdecimal) > _MIN_SHARE:
         return ColumnRole.KEEP
-    if ColumnRole.TITLE not in taken:
+    if ColumnRole.TITLE not in used:
         return ColumnRole.TITLE
     is_long = sum(map(len, cells)) / len(cells) > _LONGEST_TAGS or share(_SENTENCE.search)
     return ColumnRole.NOTE if is_long else ColumnRole.TAGS
@@ -190,13 +190,13 @@ def _read_xml(file: SourceFile) -> Iterator[Bookmark]:
     for element in elements(file):
         if not element.is_end:
             for name, value in element.attributes.items():
-                if name not in _NOT_LINKS and (found := _ADDRESS.fullmatch(value)):
+                if name not in _NOT_LINKS and (match := _ADDRESS.fullmatch(value)):
                     named = next(filter(None, map(element.attributes.get, _TITLES)), "")
-                    yield Bookmark(Annotation(found[1][:MAX_URL], title=named or ""))
+                    yield Bookmark(Annotation(match[1][:MAX_URL], title=named or ""))
         elif element.name in _TITLES:
             title = " ".join(element.text[:10_000].split())
-        elif found := _ADDRESS.fullmatch(element.text[: MAX_URL + 100]):
-            yield Bookmark(Annotation(found[1][:MAX_URL], title=title))
+        elif match := _ADDRESS.fullmatch(element.text[: MAX_URL + 100]):
+            yield Bookmark(Annotation(match[1][:MAX_URL], title=title))
             title = ""
 
 

@@ -109,11 +109,11 @@ def plain_text(html: str) -> str:
 
 def _pieces(chunks: Iterable[str]) -> Iterator[_Piece]:
     """Split a text before each tag that begins or ends an item."""
-    name, parts, size, rest = "", list[str](), 0, ""
+    name, parts, size, text_after = "", list[str](), 0, ""
     for chunk in chain(chunks, [" " * _MAX_CUT]):
-        text = rest + chunk
+        text = text_after + chunk
         last = text.rfind("<", max(0, len(text) - _MAX_CUT))
-        text, rest = (text[:last], text[last:]) if last >= 0 else (text, "")
+        text, text_after = (text[:last], text[last:]) if last >= 0 else (text, "")
         at = 0
         for cut in _CUT.finditer(text):
             parts.append(text[at : cut.start()][: MAX_PIECE - size])
@@ -175,13 +175,13 @@ def _find_hidden(piece: _Piece, unclosed: set[str]) -> re.Match[str] | None:
     if text_ends := _TEXT_ENDS.get(piece.name):
         end = text_ends.search(piece.html)
         at = end.end() if end else len(piece.html)
-    while found := _HIDDEN_STARTS.search(piece.html, at):
-        if found[1].lower() in unclosed:
-            at = found.end()
-        elif end := _HIDDEN_ENDS[found[1].lower()].search(piece.html, found.start() + 2):
+    while match := _HIDDEN_STARTS.search(piece.html, at):
+        if match[1].lower() in unclosed:
+            at = match.end()
+        elif end := _HIDDEN_ENDS[match[1].lower()].search(piece.html, match.start() + 2):
             at = end.end()
         else:
-            return found
+            return match
     return None
 
 
@@ -231,16 +231,16 @@ def _parsed(pieces: list[_Piece]) -> list[Tag]:
             for name, text in zip(names, texts, strict=True)
         )
     )
-    found = [each for each in soup.body.contents if isinstance(each, Tag)] if soup.body else []
-    if [each.name for each in found] == names:
-        return found
+    elements = [each for each in soup.body.contents if isinstance(each, Tag)] if soup.body else []
+    if [each.name for each in elements] == names:
+        return elements
     return [_parsed_alone(piece, text) for piece, text in zip(pieces, texts, strict=True)]
 
 
 def _parsed_alone(piece: _Piece, text: str) -> Tag:
     """Parse one piece; a tag with an unclosed quote ends at the first ``>``."""
-    tag, _, rest = text.partition(">")
-    for repaired in (text, f'{tag}">{rest}', f"{tag}'>{rest}"):
+    tag, _, content = text.partition(">")
+    for repaired in (text, f'{tag}">{content}', f"{tag}'>{content}"):
         soup = _soup(f"<{_ITEM}>{repaired}")
         item = soup.find(_ITEM)
         first = item.contents[0] if item and item.contents else None
@@ -274,16 +274,16 @@ def _escape_text(html: str, element: str = "") -> str:
     names = frozenset(_NAMES.findall(html.lower()))
     last_comment = html.rfind("-->")
 
-    def is_markup(found: re.Match[str]) -> bool:
-        comment, slash, name, rest, closed = found.groups()
+    def is_markup(match: re.Match[str]) -> bool:
+        comment, slash, name, name_rest, closed = match.groups()
         if comment or not name:
-            return bool(comment) and last_comment >= found.end()
-        if not closed or (found.start() == 0 and element):
-            return found.start() == 0 and bool(element)
+            return bool(comment) and last_comment >= match.end()
+        if not closed or (match.start() == 0 and element):
+            return match.start() == 0 and bool(element)
         name = name.lower()
         if name in _KNOWN:
             return not (element == "a" and name == "a")
         has_other_tag = (name if slash else f"/{name}") in names
-        return name != _ITEM and (has_other_tag or rest.endswith("/"))
+        return name != _ITEM and (has_other_tag or name_rest.endswith("/"))
 
     return _MARKUP.sub(lambda found: found[0] if is_markup(found) else f"&lt;{found[0][1:]}", html)

@@ -134,13 +134,13 @@ class _Reader:
         size = 0
         for bookmark in islice(self._bookmarks, self._batch_size):
             self._row += 1
-            made = self._seed_or_rejected(bookmark)
-            if isinstance(made, Rejected):
-                rejected.append(made)
-                size += len(made.given)
+            item = self._seed_or_rejected(bookmark)
+            if isinstance(item, Rejected):
+                rejected.append(item)
+                size += len(item.given)
             else:
                 annotation, is_dated = (
-                    made.seed.annotation,
+                    item.seed.annotation,
                     bookmark.annotation.added_at is not None,
                 )
                 size += _size(annotation)
@@ -149,7 +149,7 @@ class _Reader:
                 if bookmark.page:
                     pages.append(PageOfSeed(len(seeds), bookmark.page, is_dated))
                     size += bookmark.page.weight
-                seeds.append(made)
+                seeds.append(item)
             if size > BATCH_BYTES:
                 break
         return Batch(seeds, rejected, pages, self._lists(), min_and_max(saved))
@@ -164,20 +164,20 @@ class _Reader:
         return lists
 
     def _seed_or_rejected(self, bookmark: Bookmark) -> FileSeed | Rejected:
-        given = bookmark.annotation
+        submitted = bookmark.annotation
         if bookmark.problem:
-            return self._rejected(given, bookmark.problem, is_broken=bookmark.is_broken)
-        if not self._choices.selects(given):
-            return self._rejected(given, NOT_CHOSEN, is_left_out=True)
-        annotation = bounded(self._choices.applied(given, self._source))
+            return self._rejected(submitted, bookmark.problem, is_broken=bookmark.is_broken)
+        if not self._choices.selects(submitted):
+            return self._rejected(submitted, NOT_CHOSEN, is_left_out=True)
+        annotation = bounded(self._choices.applied(submitted, self._source))
         try:
             return FileSeed(self._row, seed_of(annotation, now=self._now))
         except InvalidUrl as error:
             return self._rejected(annotation, str(error))
 
     def _rejected(self, annotation: Annotation, reason: str, **kind: bool) -> Rejected:
-        shown = well_formed(annotation.url_given[:MAX_SHOWN])
-        return Rejected(shown, well_formed(reason), self._row, **kind)
+        url = well_formed(annotation.url_given[:MAX_SHOWN])
+        return Rejected(url, well_formed(reason), self._row, **kind)
 
 
 def _first_batch(reader: _Reader, name: str) -> Batch:

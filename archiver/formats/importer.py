@@ -54,8 +54,8 @@ def _lines(file: SourceFile) -> Iterator[str]:
     for chunk in file.chunks():
         text = chunk.replace("\r", "\n") if only_cr else chunk
         if "\n" in text:
-            *lines, rest = "".join((*parts, text)).split("\n")
-            parts = [rest]
+            *lines, incomplete = "".join((*parts, text)).split("\n")
+            parts = [incomplete]
             for line in lines:
                 yield _line(line)
         else:
@@ -172,8 +172,10 @@ def bookmarks_of(values: Iterable[Any], read_row: ReadRow) -> Iterator[Bookmark]
         elif not isinstance(value, dict):
             yield unreadable(text_of(value), NO_ROW)
         else:
-            found = read_row(Row(value))
-            yield found if found.annotation.url_given else unreadable(_shown(value), NO_ADDRESS)
+            bookmark = read_row(Row(value))
+            yield (
+                bookmark if bookmark.annotation.url_given else unreadable(_shown(value), NO_ADDRESS)
+            )
 
 
 def has_columns(*names: str) -> Recognises:
@@ -181,8 +183,8 @@ def has_columns(*names: str) -> Recognises:
 
     The names are in the form that ``rows.plain`` returns.
     """
-    wanted = frozenset(names)
-    return lambda file: wanted <= file.columns
+    required = frozenset(names)
+    return lambda file: required <= file.columns
 
 
 def has_paths(*alternatives: str) -> Recognises:
@@ -191,8 +193,8 @@ def has_paths(*alternatives: str) -> Recognises:
     The paths in an alternative are separated by spaces, and have the form of
     ``SourceFile.json_paths``.
     """
-    wanted = [frozenset(each.split()) for each in alternatives]
-    return lambda file: any(each <= file.json_paths for each in wanted)
+    required = [frozenset(each.split()) for each in alternatives]
+    return lambda file: any(each <= file.json_paths for each in required)
 
 
 def _shown(fields: dict[str, Any]) -> str:

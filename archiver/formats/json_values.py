@@ -146,35 +146,35 @@ class JsonText:
         next_line = "\n" if self._buffer.startswith('"', self._at) else "\n{"
         following = self._buffer.find(next_line, self._at, self._at + _MAX_LINE)
         if self._is_lines and following > 0:
-            given = self._buffer[self._at : min(following, self._at + _MAX_GIVEN)]
+            chunk = self._buffer[self._at : min(following, self._at + _MAX_GIVEN)]
             self._at = following
-            return broken(given.strip(), problem)
-        given = ""
+            return broken(chunk.strip(), problem)
+        chunk = ""
         depth = 0
         begun = False
         while True:
             token = _SKIPPED.match(self._buffer, self._at)
             if token is None:
                 if not self._fill_buffer():
-                    return broken(given.strip(), problem)
+                    return broken(chunk.strip(), problem)
                 continue
             if token[0] in "]}" and depth == 0:
                 self._at += not begun
-                return broken(given.strip(), problem)
+                return broken(chunk.strip(), problem)
             depth += (token[0] in "[{") - (token[0] in "]}")
-            given += token[0][: _MAX_GIVEN - len(given)]
+            chunk += token[0][: _MAX_GIVEN - len(chunk)]
             self._at = token.end()
             begun = True
             is_line = token[0][0] not in '[{"' and "\n" in token[0]
             if depth == 0 and (token[0] in "]}" or is_line):
-                return broken(given.strip(), problem)
+                return broken(chunk.strip(), problem)
 
     def _fill_buffer(self) -> bool:
         """Read at least as much as is buffered, so that rescanning stays linear."""
         parts = [self._buffer[self._at :]]
-        wanted, read = max(1, len(parts[0])), 0
+        size, read = max(1, len(parts[0])), 0
         self._at = 0
-        while read < wanted and not self._ended:
+        while read < size and not self._ended:
             chunk = next(self._chunks, None)
             if chunk is None:
                 self._ended = True

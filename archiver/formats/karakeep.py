@@ -85,12 +85,14 @@ def _bookmark(row: Row, lists: Lists, page: ArchivedPage | None = None) -> Bookm
     paths = [_path(each, lists) for each in ids]
     if paths and all(paths):
         row.drop("lists")
-    row.put("about lists", [known for each in ids if (known := _list_metadata(each, lists))])
-    found = _FIELDS.bookmark(
+    row.put("about lists", [metadata for each in ids if (metadata := _list_metadata(each, lists))])
+    bookmark = _FIELDS.bookmark(
         row, url, folders=tuple(dict.fromkeys(filter(None, paths))), page=page or ""
     )
-    noted = join_texts(found.annotation.note, note)
-    return replace(found, annotation=replace(found.annotation, note=noted)) if note else found
+    noted = join_texts(bookmark.annotation.note, note)
+    return (
+        replace(bookmark, annotation=replace(bookmark.annotation, note=noted)) if note else bookmark
+    )
 
 
 _FIELDS = FieldMap(
@@ -126,8 +128,8 @@ def _path(list_id: Any, lists: Lists) -> str:
 def _list_metadata(list_id: Any, lists: Lists) -> dict[str, Any]:
     """Return the name, description and icon of a list; empty if it has only a name."""
     fields = lists.get(text_of(list_id), {})
-    known = {name: fields.get(name) for name in _LIST_FIELDS if fields.get(name)}
-    return {"name": fields.get("name"), **known} if known else {}
+    metadata = {name: fields.get(name) for name in _LIST_FIELDS if fields.get(name)}
+    return {"name": fields.get("name"), **metadata} if metadata else {}
 
 
 KARAKEEP = Importer(
@@ -205,11 +207,11 @@ def _is_internal(key: str) -> bool:
 def _lists_by_bookmark(packed: TarMembers) -> Mapping[str, list[str]]:
     """Return the ids of the lists of each bookmark, by its id."""
     document = _dump_json(packed, "lists/membership.json")
-    found: defaultdict[str, list[str]] = defaultdict(list)
+    paths: defaultdict[str, list[str]] = defaultdict(list)
     for list_id, ids in document.items() if isinstance(document, dict) else ():
         for each in ids if isinstance(ids, list) else ():
-            found[text_of(each)].append(list_id)
-    return found
+            paths[text_of(each)].append(list_id)
+    return paths
 
 
 def _assets(packed: TarMembers) -> Mapping[str, tuple[str, str]]:
@@ -327,26 +329,26 @@ def _table_expressions(stream: BinaryIO) -> Mapping[str, str]:
     return expressions
 
 
-def _bookmark_from_database(found: Mapping[str, Any]) -> dict[str, Any]:
+def _bookmark_from_database(row: Mapping[str, Any]) -> dict[str, Any]:
     """Convert a database row to the form of the JSON export, with highlights."""
-    content = {name: found.get(name) for name in _PAGE_FIELDS}
-    content |= _json_value(found["its file"], dict) | _json_value(found["its text"], dict)
+    content = {name: row.get(name) for name in _PAGE_FIELDS}
+    content |= _json_value(row["its file"], dict) | _json_value(row["its text"], dict)
     return {
-        "noteid": found["own id"],
-        "title": found["own title"] or found["page title"],
-        "createdAt": found.get("createdAt"),
-        "tags": _json_value(found["its tags"], list),
-        "lists": _json_value(found["its lists"], list),
-        "highlights": _json_value(found["its highlights"], list),
+        "noteid": row["own id"],
+        "title": row["own title"] or row["page title"],
+        "createdAt": row.get("createdAt"),
+        "tags": _json_value(row["its tags"], list),
+        "lists": _json_value(row["its lists"], list),
+        "highlights": _json_value(row["its highlights"], list),
         "content": {name: value for name, value in content.items() if value},
-        **{name: found.get(name) for name in _BOOKMARK_FIELDS},
+        **{name: row.get(name) for name in _BOOKMARK_FIELDS},
     }
 
 
 def _page_from_database(
-    packed: Members, assets: str, found: Mapping[str, Any]
+    packed: Members, assets: str, row: Mapping[str, Any]
 ) -> ArchivedPage | None:
-    files = _json_value(found["its files"], dict)
+    files = _json_value(row["its files"], dict)
 
     def find(kind: str) -> ArchivedPage | None:
         folder = f"{assets}{text_of(files.get(kind))}"
@@ -356,7 +358,7 @@ def _page_from_database(
         metadata = _json_value(packed.read(f"{folder}/metadata.json", _MAX_METADATA), dict)
         return ArchivedPage(data, text_of(metadata.get("contentType")) or HTML)
 
-    return _best_copy(find, text_of(found.get("htmlContent")), _DATA_FULL_PAGES, _DATA_OTHER_COPIES)
+    return _best_copy(find, text_of(row.get("htmlContent")), _DATA_FULL_PAGES, _DATA_OTHER_COPIES)
 
 
 def _json_value(text: Any, kind: type) -> Any:

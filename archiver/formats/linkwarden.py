@@ -36,7 +36,7 @@ def _bookmarks_of_export(document: dict[str, Any]) -> Iterator[Bookmark]:
     for collection in collections:
         around = _ancestors(collection, by_id)
         path = folder_path(unescape(text_of(each.get("name"))) for each in around)
-        metadata = [known for each in around if (known := _collection_metadata(each))]
+        metadata = [described for each in around if (described := _collection_metadata(each))]
 
         def bookmark(row: Row, path: str = path, metadata: list[Any] = metadata) -> Bookmark:
             row.put("collections", metadata)
@@ -71,13 +71,13 @@ def _ancestors(
 
 def _collection_metadata(collection: Mapping[str, Any]) -> dict[str, Any]:
     """Return name, description, colour and icon of a collection; empty if it has only a name."""
-    known = {name: collection.get(name) for name in _COLLECTION_FIELDS if collection.get(name)}
-    return {"name": collection.get("name"), **known} if known else {}
+    metadata = {name: collection.get(name) for name in _COLLECTION_FIELDS if collection.get(name)}
+    return {"name": collection.get("name"), **metadata} if metadata else {}
 
 
 def _list(document: Mapping[str, Any], name: str) -> list[Any]:
-    found = document.get(name)
-    return found if isinstance(found, list) else []
+    values = document.get(name)
+    return values if isinstance(values, list) else []
 
 
 LINKWARDEN = Importer(
@@ -102,8 +102,8 @@ def _read_zip(file: SourceFile) -> Iterator[Bookmark]:
         return
     archived: dict[str, dict[str, str]] = {}
     for name in packed.names:
-        if found := _ARCHIVED.fullmatch(name):
-            archived.setdefault(found[1], {})[found[2]] = name
+        if match := _ARCHIVED.fullmatch(name):
+            archived.setdefault(match[1], {})[match[2]] = name
     for name in _lists(packed):
         for bookmark in LINKWARDEN.read(SourceFile(packed.open(name), name)):
             yield replace(bookmark, page=_page(packed, archived.get(_link_id(bookmark), {})))

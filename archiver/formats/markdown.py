@@ -63,20 +63,20 @@ def extract_notes(root: Tag, prefix: str = "") -> dict[str, Tag]:
         if is_new and _is_reference_mark(link) and (note := _find_note(target, link, links)):
             notes[id(target)] = note
     labels: dict[int, str] = {}
-    found: dict[str, Tag] = {}
+    elements_by_id: dict[str, Tag] = {}
     for link, target in links:
         note = notes.get(id(target))
         if note and positions[id(link)] < positions[id(note)] and _is_reference_mark(link):
             label = labels.setdefault(id(note), f"{prefix}{len(labels) + 1}")
-            found[label] = note
+            elements_by_id[label] = note
             _put_reference(link, label)
-    for note in found.values():
+    for note in elements_by_id.values():
         inside = {id(each) for each in note.find_all("a")}
         for link, target in links:
             if id(link) in inside and positions[id(target)] < positions[id(note)]:
                 link.extract()
         note.extract()
-    return found
+    return elements_by_id
 
 
 def _links(root: Tag) -> Iterator[tuple[Tag, Tag]]:
@@ -379,21 +379,21 @@ def _reduce_line(line: Tag) -> None:
         line.name = "p"
 
 
-def _reduce_list(found: Tag) -> None:
+def _reduce_list(element: Tag) -> None:
     """Put each child of a list into an item, and store the list marker in the item."""
-    start = attribute(found, "start")
+    start = attribute(element, "start")
     number = int(start) if start.isdecimal() and len(start) < 9 else 1
-    if not found.get_text(strip=True) and not found.find("img"):
-        found.extract()  # All items of the list were notes.
+    if not element.get_text(strip=True) and not element.find("img"):
+        element.extract()  # All items of the list were notes.
         return
-    for child in [*found.contents]:
+    for child in [*element.contents]:
         if not isinstance(child, Tag) and not str(child).strip():
             child.extract()
             continue
         item = (
             child if isinstance(child, Tag) and child.name == "li" else child.wrap(Tag(name="li"))
         )
-        item["mark"] = f"{number}. " if found.name == "ol" else "- "
+        item["mark"] = f"{number}. " if element.name == "ol" else "- "
         number += 1
 
 

@@ -90,11 +90,11 @@ def tags_of(link: dict[str, str]) -> tuple[str, ...]:
 
     The attribute ``toread`` stays, and adds the tag ``toread`` if it is set.
     """
-    given = link.pop("tags", "")
+    tags = link.pop("tags", "")
     later = ("toread",) if link.get("toread") == "1" else ()
-    if not (given or later):
+    if not (tags or later):
         return ()
-    named = (_cached_tags if len(given) < _SHORT else _tags_in)(given)
+    named = (_cached_tags if len(tags) < _SHORT else _tags_in)(tags)
     return tuple(dict.fromkeys((*named, *later)))[:MAX_TAGS] if later else named
 
 
@@ -217,8 +217,8 @@ class Folders:
     def announce(self, attributes: Mapping[str, object]) -> None:
         """Start a folder from the attributes of its heading."""
         self._next = ""
-        known = {name: str(attributes.get(name, ""))[:_MAX_DATE] for name in _FOLDER_DATES}
-        self._metadata = {name: each for name, each in known.items() if each not in ("", "0")}
+        dates = {name: str(attributes.get(name, ""))[:_MAX_DATE] for name in _FOLDER_DATES}
+        self._metadata = {name: each for name, each in dates.items() if each not in ("", "0")}
         self._next_is_root = any(attributes.get(key) == "true" for key in _ROOT_ATTRIBUTES)
 
     def named(self, name: str) -> None:
@@ -493,10 +493,10 @@ class _BookmarksHtml:
 
 def _link(entry: Entry, depth: int) -> Iterator[str]:
     annotation = entry.annotation
-    given = annotation.url_given.strip()
+    url = annotation.url_given.strip()
     title = _on_one_line(entry.title or captured_title(annotation.source_record))
     tags = [*filter(None, map(_on_one_line, annotation.tags))]
-    address = given if _ADDRESS.fullmatch(given) else entry.url
+    address = url if _ADDRESS.fullmatch(url) else entry.url
     attributes = {
         "HREF": address,
         "ADD_DATE": str(int(annotation.saved_at.timestamp())),

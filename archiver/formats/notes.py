@@ -89,15 +89,15 @@ class _Attachments:
 
     def page(self, content: str) -> ArchivedPage:
         """Return the clipped content of a note with its attachments."""
-        shown = _MEDIA.sub(self._attachment_link, content)
+        linked = _MEDIA.sub(self._attachment_link, content)
         parts = ((_REFERENCE_PREFIX + key, kind, data) for key, (kind, data) in self._files.items())
-        return page_with_parts(shown.encode(), parts, "text/html; charset=utf-8")
+        return page_with_parts(linked.encode(), parts, "text/html; charset=utf-8")
 
-    def _attachment_link(self, found: re.Match[str]) -> str:
-        key = _HASH.search(found[0])
+    def _attachment_link(self, match: re.Match[str]) -> str:
+        key = _HASH.search(match[0])
         kind, _ = self._files.get(key[1].lower(), ("", b"")) if key else ("", b"")
         if not key or not kind:
-            return found[0]
+            return match[0]
         place = _REFERENCE_PREFIX + key[1].lower()
         if kind.startswith("image/"):
             return f'<img src="{place}">'
@@ -132,16 +132,16 @@ def _note(
 
 def _links(content: str) -> tuple[dict[str, str], str]:
     """Return the link texts in a note by URL, including bare URLs, and the text of the note."""
-    found: dict[str, str] = {}
+    links: dict[str, str] = {}
     soup = parse_fragment(content)
     for anchor in soup.find_all("a", href=_HTTP, limit=_MAX_LINKS):
-        found.setdefault(str(anchor["href"]), element_text(anchor).strip())
+        links.setdefault(str(anchor["href"]), element_text(anchor).strip())
     whole = _tidy(element_text(soup))
     for line in whole.split("\n"):
         for each in links_in_text(line):
-            if len(found) < _MAX_LINKS:
-                found.setdefault(each.annotation.url_given, each.annotation.title)
-    return found, whole[:_MAX_NOTE]
+            if len(links) < _MAX_LINKS:
+                links.setdefault(each.annotation.url_given, each.annotation.title)
+    return links, whole[:_MAX_NOTE]
 
 
 def _tidy(text: str) -> str:
@@ -215,12 +215,12 @@ def _read_markdown_note(file: SourceFile, name: str) -> Iterator[Bookmark]:
             folder=folders,
         )
     added_at = parse_date(text_of(front.get("created") or front.get("date")))
-    for found in read_plain_text(file):
-        if found.annotation.url_given != own and _is_address(found.annotation.url_given):
+    for bookmark in read_plain_text(file):
+        if bookmark.annotation.url_given != own and _is_address(bookmark.annotation.url_given):
             note = Row({"note": name}).bookmark("").annotation.source_record
             yield Bookmark(
                 replace(
-                    found.annotation,
+                    bookmark.annotation,
                     added_at=added_at,
                     tags=tags,
                     folders=(path,) if path else (),

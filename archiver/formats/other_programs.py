@@ -80,8 +80,8 @@ _DIIGO_TAG = re.compile(r'"([^"]+)"|([^\s,"]+)')
 def _diigo_tags(value: Any) -> tuple[str, ...]:
     """Split tags at commas; if there are none, at spaces outside of double quotes."""
     text = text_of(value)
-    found = text.split(",") if "," in text else map("".join, _DIIGO_TAG.findall(text))
-    return tuple(each for each in names_of([*found]) if each != "no_tag")
+    names = text.split(",") if "," in text else map("".join, _DIIGO_TAG.findall(text))
+    return tuple(each for each in names_of([*names]) if each != "no_tag")
 
 
 def _twelve_hour_date(text: str) -> datetime | None:

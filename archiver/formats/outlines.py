@@ -117,16 +117,16 @@ def read_subscriptions(content: bytes, name: str) -> list[Subscription]:
             name=name,
         )
     file.seekable()
-    found: dict[str, Subscription] = {}
+    subscriptions: dict[str, Subscription] = {}
     for each in _feeds(file):
-        found.setdefault(each.url, each)
-        if len(found) > MAX_FEEDS:
+        subscriptions.setdefault(each.url, each)
+        if len(subscriptions) > MAX_FEEDS:
             raise UnreadableFile(
                 "{name} contains more than {most} feeds. Split it into several files.",
                 name=name,
                 most=MAX_FEEDS,
             )
-    return [*found.values()]
+    return [*subscriptions.values()]
 
 
 def _bounded(stream: BinaryIO, name: str, most: int) -> BinaryIO:
@@ -138,16 +138,16 @@ def _bounded(stream: BinaryIO, name: str, most: int) -> BinaryIO:
 
 def _feeds(file: SourceFile) -> Iterator[Subscription]:
     for row, title, enclosing in outlines(file):
-        given = row.text("xmlurl")
+        address = row.text("xmlurl")
         try:
-            url = parse_url(given)
+            url = parse_url(address)
         except InvalidUrl:
             continue
         own = row.names("category", "categories")
         tags = dict.fromkeys((*own, *(each[:MAX_TITLE] for each in enclosing if each)))
         yield Subscription(
             url=url,
-            title="" if title in (given, url) else title[:MAX_TITLE],
+            title="" if title in (address, url) else title[:MAX_TITLE],
             home=_http_url(row.text("htmlurl")),
             tags=bounded_tags(tuple(tags)),
             since=row.moment("created", "createdat"),

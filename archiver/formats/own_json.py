@@ -81,16 +81,16 @@ def read_annotation(document: Mapping[str, Any]) -> Annotation:
     Raises:
         KeyError, TypeError, ValueError, AttributeError: the document is invalid.
     """
-    known = {name: read(document[name]) for name, read in _READERS.items() if name in document}
+    values = {name: read(document[name]) for name, read in _READERS.items() if name in document}
     others = {
         name: value
         for name, value in document.items()
         if name not in _DERIVED and name not in _READERS
     }
     archive = _archive_record(others.pop(ARCHIVE, None))
-    record = merged_source_records(known.pop("source_record", ""), archive)
+    record = merged_source_records(values.pop("source_record", ""), archive)
     record = merged_source_records(record, write_source_record(others))
-    return Annotation(**known, source_record=record)
+    return Annotation(**values, source_record=record)
 
 
 def read_highlights(value: Any) -> tuple[Highlight, ...]:
@@ -194,7 +194,7 @@ def _highlight(value: Mapping[str, Any]) -> Highlight:
     key = _text(value["id"])
     if not _DOCUMENT_KEY.fullmatch(key):
         raise ValueError(f"no highlight has the id {key[:80]}")
-    made = value.get("made_at")
+    moment = value.get("made_at")
     return Highlight(
         id=key,
         quote=_text(value["quote"])[:MAX_QUOTE],
@@ -203,7 +203,7 @@ def _highlight(value: Mapping[str, Any]) -> Highlight:
         start=_number(value.get("start", -1)),
         colour=Colour(value.get("colour", Colour.YELLOW)),
         note=_text(value.get("note", ""))[:MAX_REMARK],
-        made_at=read_iso(made) if made else None,
+        made_at=read_iso(moment) if moment else None,
         timestamp=_text(value.get("timestamp", ""))[:14],
     )
 
@@ -332,8 +332,8 @@ def _bookmark(value: Any) -> Bookmark:
     try:
         return Bookmark(read_annotation(value))
     except (KeyError, TypeError, ValueError, AttributeError):
-        given = value.get("url_given") if isinstance(value, dict) else value
-        return unreadable(text_of(given), _NO_ENTRY)
+        url = value.get("url_given") if isinstance(value, dict) else value
+        return unreadable(text_of(url), _NO_ENTRY)
 
 
 JSON = ListForm(_Json, has_snapshots=True)

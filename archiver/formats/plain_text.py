@@ -60,8 +60,8 @@ def read_plain_text(file: SourceFile) -> Iterator[Bookmark]:
         if is_whole and is_only_url(line):
             for url in split_urls(line):
                 yield Bookmark(Annotation(url.rstrip(",;")[:MAX_URL]))
-        elif found := [*links_in_text(line)]:
-            yield from found
+        elif links := [*links_in_text(line)]:
+            yield from links
         elif is_whole and _MEANT_AS_URL.match(line):
             yield Bookmark(Annotation(with_scheme(line[:MAX_URL])))
 
@@ -71,18 +71,18 @@ def _lines(chunks: Iterable[str]) -> Iterator[tuple[str, bool]]:
 
     An overlong line is split, between words if possible. None of its parts is complete.
     """
-    rest, is_whole = "", True
+    incomplete, is_whole = "", True
     for chunk in chunks:
-        *lines, rest = (rest + chunk.replace("\r", "\n")).split("\n")
+        *lines, incomplete = (incomplete + chunk.replace("\r", "\n")).split("\n")
         for line in lines:
             yield line.strip(), is_whole
             is_whole = True
-        while len(rest) > _MAX_LINE:
+        while len(incomplete) > _MAX_LINE:
             is_whole = False
-            cut = _cut(rest)
-            yield rest[:cut].strip(), is_whole
-            rest = rest[cut:]
-    yield rest.strip(), is_whole
+            cut = _cut(incomplete)
+            yield incomplete[:cut].strip(), is_whole
+            incomplete = incomplete[cut:]
+    yield incomplete.strip(), is_whole
 
 
 def _cut(line: str) -> int:
@@ -146,8 +146,8 @@ def _read(file: SourceFile) -> Iterator[Bookmark]:
     for line in file.text.splitlines()[1:]:
         if line.lstrip().startswith("["):
             continue
-        if found := _FIELD.match(line.strip()):
-            fields.setdefault(found[1], found[2])
+        if match := _FIELD.match(line.strip()):
+            fields.setdefault(match[1], match[2])
     row = Row(fields)
     row.drop(*_IGNORED_FIELDS)
     url = row.text("url", "baseurl")

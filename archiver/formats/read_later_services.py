@@ -74,8 +74,8 @@ def _read_readeck(file: SourceFile) -> Iterator[Bookmark]:
         return
     resources = _resources(packed)
     for name in packed.names:
-        if found := _INFO.fullmatch(name):
-            folder = found[1]
+        if match := _INFO.fullmatch(name):
+            folder = match[1]
 
             def bookmark(row: Row, folder: str = folder) -> Bookmark:
                 page = _page(row, packed, folder, resources[folder])
@@ -90,12 +90,12 @@ def _resources(packed: Members) -> Mapping[str, dict[str, str]]:
     The result maps the folder of an article to its files. These are names of archive members, by
     the references to them in the HTML of the article.
     """
-    found: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    resources: defaultdict[str, dict[str, str]] = defaultdict(dict)
     for name in packed.names:
-        folder, inside, rest = name.partition(_RESOURCES)
+        folder, inside, name_inside = name.partition(_RESOURCES)
         if inside:
-            found[folder][f"./_resources/{rest}"] = name
-    return found
+            resources[folder][f"./_resources/{name_inside}"] = name
+    return resources
 
 
 def _page(row: Row, packed: Members, folder: str, files: Mapping[str, str]) -> ArchivedPage | None:

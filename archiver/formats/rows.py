@@ -152,10 +152,10 @@ class Row:
     def take(self, *names: str) -> Any:
         """Remove and return the first non-empty field with one of these names; None if none."""
         for name in names:
-            found = self._fields.get(name)
-            if found is not None and found[1] not in ("", None, [], {}):
+            value = self._fields.get(name)
+            if value is not None and value[1] not in ("", None, [], {}):
                 del self._fields[name]
-                return found[1]
+                return value[1]
         return None
 
     def text(self, *names: str) -> str:
@@ -175,8 +175,8 @@ class Row:
         ``parse`` converts the text of a field to a time, or returns None.
         """
         for name in names:
-            found = self._fields.get(name)
-            moment = parse(text_of(found[1])) if found and found[1] is not None else None
+            value = self._fields.get(name)
+            moment = parse(text_of(value[1])) if value and value[1] is not None else None
             if moment:
                 del self._fields[name]
                 return moment
@@ -193,8 +193,8 @@ class Row:
 
     def peek(self, name: str) -> Any:
         """Return a field without removing it; None if it does not exist."""
-        found = self._fields.get(name)
-        return found[1] if found else None
+        value = self._fields.get(name)
+        return value[1] if value else None
 
     def names(self, *names: str, separator: str = ",") -> tuple[str, ...]:
         """Remove the first non-empty field with one of these names and return its items.
@@ -353,8 +353,8 @@ CONTAINERS = frozenset(
 
 def address_columns(names: Iterable[str]) -> list[str]:
     """Return the columns that may contain the URL, the most likely first."""
-    found = [name for name in names if plain(name) in URL_COLUMNS]
-    return sorted(found, key=lambda name: plain(name) in _AMBIGUOUS_NAMES)
+    columns = [name for name in names if plain(name) in URL_COLUMNS]
+    return sorted(columns, key=lambda name: plain(name) in _AMBIGUOUS_NAMES)
 
 
 # Conversion of rows to bookmarks by the names of their fields.
@@ -502,16 +502,16 @@ def _bookmark(row: Row, urls: tuple[str, ...], field_map: FieldMap) -> Bookmark 
 
 def guessed_columns(header: Sequence[str]) -> dict[str, ColumnRole]:
     """Return the roles that ``guessed`` assumes for the columns of a table, by column name."""
-    found = dict.fromkeys(header, ColumnRole.KEEP)
+    roles = dict.fromkeys(header, ColumnRole.KEEP)
     by_plain = {plain(name): name for name in reversed(header)}
     for role, attribute in _ROLES.items():
         for name in getattr(_GUESSED, attribute):
             if name in by_plain:
-                found[by_plain.pop(name)] = role
+                roles[by_plain.pop(name)] = role
                 break
     for address in address_columns(header)[:1]:
-        found[address] = ColumnRole.URL
-    return found
+        roles[address] = ColumnRole.URL
+    return roles
 
 
 def guessed_in(value: Any, folders: tuple[str, ...] = ()) -> Iterator[Bookmark]:
@@ -526,8 +526,8 @@ def guessed_in(value: Any, folders: tuple[str, ...] = ()) -> Iterator[Bookmark]:
     elif len(folders) > _MAX_DEPTH:
         yield broken(text_of(value), NESTED)
     elif isinstance(value, str):
-        if found := _ADDRESS.match(value.strip()):
-            yield Bookmark(Annotation(found[0][:MAX_URL]))
+        if match := _ADDRESS.match(value.strip()):
+            yield Bookmark(Annotation(match[0][:MAX_URL]))
     elif isinstance(value, dict):
         yield from _in_object(value, folders)
     elif isinstance(value, list):
@@ -541,8 +541,8 @@ def _in_object(value: dict[str, Any], folders: tuple[str, ...]) -> Iterator[Book
     own = {key: each for key, each in value.items() if key not in rows}
     texts = [key for key, each in own.items() if isinstance(each, str)]
     is_row = bool(address_columns(texts)) if rows else bool(texts)
-    if is_row and (found := guessed(own)):
-        yield within(found, folders)
+    if is_row and (columns := guessed(own)):
+        yield within(columns, folders)
         inner = [*rows.values()]
     else:
         inner = [each for each in value.values() if isinstance(each, dict | list)]
@@ -566,17 +566,17 @@ def _are_rows(name: str, value: Any) -> bool:
     )
 
 
-def within(found: Bookmark, folders: tuple[str, ...]) -> Bookmark:
+def within(bookmark: Bookmark, folders: tuple[str, ...]) -> Bookmark:
     """Return a bookmark in the folder with these names, unless it has folders of its own."""
     path = folder_path(folders)
-    if not path or found.annotation.folders:
-        return found
-    return Bookmark(replace(found.annotation, folders=(path,)))
+    if not path or bookmark.annotation.folders:
+        return bookmark
+    return Bookmark(replace(bookmark.annotation, folders=(path,)))
 
 
 def _any_address(row: Row) -> str:
     for name, value in row.remaining().items():
-        if isinstance(value, str) and (found := _ADDRESS.fullmatch(value.strip())):
+        if isinstance(value, str) and (match := _ADDRESS.fullmatch(value.strip())):
             row.drop(plain(name))
-            return found[0]
+            return match[0]
     return ""

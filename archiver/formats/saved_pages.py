@@ -129,9 +129,9 @@ def _resolved(part: MimePart, places: Mapping[str, str]) -> bytes:
     if part.essence not in _WITH_REFERENCES or not places:
         return part.content
 
-    def resolve(found: re.Match[bytes]) -> bytes:
-        place = places.get(found[1].decode("utf-8", "replace"))
-        return place.encode() if place else found[0]
+    def resolve(match: re.Match[bytes]) -> bytes:
+        place = places.get(match[1].decode("utf-8", "replace"))
+        return place.encode() if place else match[0]
 
     return _CID.sub(resolve, part.content)
 
@@ -243,16 +243,16 @@ def page_with_parts(
             ``MAX_PARTS_BYTES`` in total are left out.
         media_type: the media type of the page.
     """
-    kept: list[ArchivedPart] = []
+    parts_kept: list[ArchivedPart] = []
     places: dict[bytes, bytes] = {}
     room = MAX_PARTS_BYTES
     for reference, kind, data in parts:
         room -= len(data)
-        if not data or room < 0 or len(kept) >= MAX_PARTS:
+        if not data or room < 0 or len(parts_kept) >= MAX_PARTS:
             continue
-        kept.append(ArchivedPart(part_url(data), kind, data))
+        parts_kept.append(ArchivedPart(part_url(data), kind, data))
         places[reference.encode()] = part_url(data).encode()
-    return ArchivedPage(_rewrite_references(content, places), media_type, tuple(kept))
+    return ArchivedPage(_rewrite_references(content, places), media_type, tuple(parts_kept))
 
 
 def _rewrite_references(content: bytes, places: Mapping[bytes, bytes]) -> bytes:

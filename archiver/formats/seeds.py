@@ -87,8 +87,8 @@ def _removed_text(annotation: Annotation) -> str:
         "note": note[MAX_NOTE:][:_MAX_CUT_OFF],
         "folders": annotation.folders[MAX_FOLDERS:_MAX_EXAMINED],
     }
-    found = {name: each for name, each in more.items() if each}
-    return well_formed(write_source_record({"cut off": found})) if found else ""
+    texts = {name: each for name, each in more.items() if each}
+    return well_formed(write_source_record({"cut off": texts})) if texts else ""
 
 
 def _bounded_lists(annotation: Annotation) -> dict[str, int]:

@@ -20,9 +20,9 @@ def candidates(html: str) -> Iterator[tuple[str, ...]]:
     """Yield the candidate addresses of each image of a sanitised article, the best first."""
     for image in _IMAGE.finditer(html):
         attributes = dict(_ATTRIBUTE.findall(image[0]))
-        given = [unescape(attributes.get("src", ""))]
-        given += [each[1] for each in _CANDIDATE.finditer(unescape(attributes.get("srcset", "")))]
-        yield tuple(dict.fromkeys(each for each in given if each.startswith(("http:", "https:"))))
+        sources = [unescape(attributes.get("src", ""))]
+        sources += [each[1] for each in _CANDIDATE.finditer(unescape(attributes.get("srcset", "")))]
+        yield tuple(dict.fromkeys(each for each in sources if each.startswith(("http:", "https:"))))
 
 
 def with_pictures(html: str, place: Callable[[tuple[str, ...]], str]) -> str:
@@ -39,7 +39,7 @@ def with_pictures(html: str, place: Callable[[tuple[str, ...]], str]) -> str:
 
 def _placed(image: str, place: Callable[[tuple[str, ...]], str]) -> str:
     attributes = dict(_ATTRIBUTE.findall(image))
-    kept = [
+    placed = [
         (name, attributes[name])
         for name in ("width", "height")
         if attributes.get(name, "").isdecimal()
@@ -50,7 +50,7 @@ def _placed(image: str, place: Callable[[tuple[str, ...]], str]) -> str:
     words = attributes.get("alt", "")
     if not source:
         return f"<em>[{words or 'image not archived'}]</em>"
-    sizes = "".join(f' {name}="{value}"' for name, value in kept)
+    sizes = "".join(f' {name}="{value}"' for name, value in placed)
     return f'<img src="{escape(source)}" alt="{words}"{sizes}>'
 
 

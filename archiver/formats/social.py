@@ -118,8 +118,8 @@ def _message(message: Any, chat: str) -> Iterator[Bookmark]:
     whole = "".join(text for text, _ in pieces).strip()
     seen = set()
     for text, href in pieces:
-        found = [href] if href else _ADDRESS.findall(text)
-        for url in found:
+        urls = [href] if href else _ADDRESS.findall(text)
+        for url in urls:
             if url not in seen:
                 seen.add(url)
                 row = Row(message)
@@ -164,11 +164,11 @@ _BEGINS = re.compile(
 
 
 def _skip_assignment(chunks: Iterator[str]) -> Iterator[str]:
-    rest = ""
+    text = ""
     for chunk in chunks:
-        rest += chunk
-        if "=" in rest:
-            yield rest.partition("=")[2]
+        text += chunk
+        if "=" in text:
+            yield text.partition("=")[2]
             break
     yield from chunks
 

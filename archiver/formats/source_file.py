@@ -284,7 +284,7 @@ def json_paths(head: str) -> frozenset[str]:
     begin = _BEGINS.match(head)
     if begin is None:
         return frozenset()
-    found = {TOP, "[]" if head.lstrip().startswith("[") else "{}"}
+    paths = {TOP, "[]" if head.lstrip().startswith("[") else "{}"}
     stack: list[str] = []
     path = slot = ""
     for token in _TOKEN.finditer(head):
@@ -292,7 +292,7 @@ def json_paths(head: str) -> frozenset[str]:
         if bracket is None:
             if token[2] and len(stack) <= _MAX_PATH_DEPTH:
                 slot = f"{path}.{token[1]}".removeprefix(".")
-                found.add(slot)
+                paths.add(slot)
             continue
         if bracket in "{[":
             stack.append(path)
@@ -300,9 +300,9 @@ def json_paths(head: str) -> frozenset[str]:
         else:
             path = stack.pop() if stack else ""
         slot = path
-        if len(found) > _MAX_NAMES or len(stack) > _MAX_DEPTH:
+        if len(paths) > _MAX_NAMES or len(stack) > _MAX_DEPTH:
             break
-    return frozenset(found)
+    return frozenset(paths)
 
 
 # Header of a table (CSV, TSV): its delimiter and column names.
@@ -332,14 +332,14 @@ def table_head(head: str, suffix: str) -> TableHead | None:
     text = head.lstrip("\ufeff \r\n")
     if text[: len(_HINT)].lower() == _HINT:
         text = text.partition("\n")[2]
-    found = [(delimiter, _first_cells(text, delimiter)) for delimiter in DELIMITERS]
-    for delimiter, cells in found:
+    heads = [(delimiter, _first_cells(text, delimiter)) for delimiter in DELIMITERS]
+    for delimiter, cells in heads:
         columns = frozenset(map(plain, cells))
         if len(cells) > 1 and columns & URL_COLUMNS and not _has_address(cells):
             return TableHead(delimiter, tuple(cells), columns)
     if suffix not in _SUFFIXES:
         return None
-    delimiter, cells = max(found, key=lambda each: len(each[1]))
+    delimiter, cells = max(heads, key=lambda each: len(each[1]))
     if len(cells) < 2:
         return None
     if _has_address(cells):
@@ -512,14 +512,14 @@ class SourceFile:
         A line of more than ``most`` characters is split. This can be called again only after a
         call of ``seekable``.
         """
-        newlines, rest = io.IncrementalNewlineDecoder(None, translate=True), ""
+        newlines, incomplete = io.IncrementalNewlineDecoder(None, translate=True), ""
         for chunk in self.chunks():
-            *lines, rest = (rest + newlines.decode(chunk)).split("\n")
+            *lines, incomplete = (incomplete + newlines.decode(chunk)).split("\n")
             yield from lines
-            if len(rest) > most:
-                yield rest
-                rest = ""
-        yield rest
+            if len(incomplete) > most:
+                yield incomplete
+                incomplete = ""
+        yield incomplete
 
     def seekable(self) -> BinaryIO:
         """Return the whole content as a seekable stream at its start."""
@@ -535,7 +535,7 @@ def joined(pieces: Iterable[str], name: str, most: int) -> str:
     Raises:
         UnreadableFile: it has more than ``most`` characters.
     """
-    found: list[str] = []
+    lines: list[str] = []
     room = most
     for piece in pieces:
         room -= len(piece)
@@ -545,13 +545,13 @@ def joined(pieces: Iterable[str], name: str, most: int) -> str:
                 name=name,
                 most=most >> 20,
             )
-        found.append(piece)
-    return "".join(found)
+        lines.append(piece)
+    return "".join(lines)
 
 
 def _first_names(names: Sequence[str]) -> str:
-    shown = ", ".join(name[:60] for name in names[:_MAX_SHOWN])
-    return f"{shown}, …" if len(names) > _MAX_SHOWN else shown
+    text = ", ".join(name[:60] for name in names[:_MAX_SHOWN])
+    return f"{text}, …" if len(names) > _MAX_SHOWN else text
 
 
 def _read_head(source: BinaryIO) -> bytes:
@@ -568,9 +568,9 @@ def _read_head(source: BinaryIO) -> bytes:
 class _RejoinedStream(io.RawIOBase):
     """Stream of a head that was read already, followed by the rest of the file."""
 
-    def __init__(self, head: bytes, rest: BinaryIO) -> None:
+    def __init__(self, head: bytes, remaining: BinaryIO) -> None:
         self._head = memoryview(head)
-        self._rest = rest
+        self._rest = remaining
 
     def readable(self) -> bool:
         return True

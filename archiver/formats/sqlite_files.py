@@ -83,12 +83,12 @@ def rows_of(stream: BinaryIO, query: str) -> Iterator[Mapping[str, Any]]:
         raise DatabaseDamagedError(str(error)) from error
 
 
-def _limited(found: "Cursor", length: int) -> Iterator[Mapping[str, Any]]:
-    left = BASE_ALLOWANCE + MAX_GROWTH * length
-    for each in found:
+def _limited(cursor: "Cursor", length: int) -> Iterator[Mapping[str, Any]]:
+    steps = BASE_ALLOWANCE + MAX_GROWTH * length
+    for each in cursor:
         row = dict(each)
-        left -= sum(len(value) for value in row.values() if isinstance(value, str | bytes))
-        if left < 0:
+        steps -= sum(len(value) for value in row.values() if isinstance(value, str | bytes))
+        if steps < 0:
             raise DatabaseDamagedError("the rows are larger than the file allows")
         yield row
 

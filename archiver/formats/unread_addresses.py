@@ -59,9 +59,9 @@ class AddressCheck:
         self._search()
         self._text += chunk
 
-    def add_bookmark(self, found: Bookmark) -> None:
+    def add_bookmark(self, bookmark: Bookmark) -> None:
         """Mark the addresses in a bookmark as read."""
-        annotation = found.annotation
+        annotation = bookmark.annotation
         self._mark_read(annotation.url_given)
         texts = (annotation.title, annotation.note, annotation.source_record)
         for text in (*texts, *annotation.tags, *annotation.folders):
@@ -69,8 +69,8 @@ class AddressCheck:
                 self._mark_read(text)
         for highlight in annotation.highlights:
             self._mark_read(f"{highlight.quote} {highlight.note}")
-        if found.page:
-            self._mark_read(found.page.content.decode("utf-8", "replace"))
+        if bookmark.page:
+            self._mark_read(bookmark.page.content.decode("utf-8", "replace"))
 
     def problem(self) -> Iterator[Bookmark]:
         """Yield a problem that states the number of unread addresses, if there are any."""
@@ -83,13 +83,13 @@ class AddressCheck:
         text = self._text
         end = max(text.rfind(mark) for mark in ("\n", " ", ">"))
         cut = end + 1 if end >= 0 and len(text) - end < _MAX_REST else len(text)
-        for found in _ADDRESS.finditer(text, 0, cut):
-            key = _key(found[1])
+        for match in _ADDRESS.finditer(text, 0, cut):
+            key = _key(match[1])
             if (
                 key not in self._read
                 and len(self._read) < MAX_REMEMBERED  # a full set lacks addresses that were read
                 and len(self._unread) < MAX_REMEMBERED
-                and not _is_no_link(text, found.start())
+                and not _is_no_link(text, match.start())
             ):
                 self._unread[key] = None
         self._text = text[max(0, cut - _LONGEST_TAG) :] if cut < len(text) else ""

@@ -49,27 +49,27 @@ class Element:
 def elements(file: SourceFile) -> Iterator[Element]:
     """Yield each element twice, in file order: for its start tag and its end tag."""
     etree = import_module("lxml.etree")  # Imported late to keep ``--help`` fast.
-    found: list[Element] = []
+    complete: list[Element] = []
     parser = etree.XMLParser(
-        target=_Target(found), recover=True, huge_tree=True, no_network=True, encoding="utf-8"
+        target=_Target(complete), recover=True, huge_tree=True, no_network=True, encoding="utf-8"
     )
     for chunk in xml_text(file):
         try:
             parser.feed(chunk.encode())
         except etree.XMLSyntaxError:
             break
-        yield from found
-        found.clear()
+        yield from complete
+        complete.clear()
     with suppress(etree.XMLSyntaxError, ValueError):
         parser.close()
-    yield from found
+    yield from complete
 
 
 class _Target:
     """Target of lxml's parser, which collects the events."""
 
-    def __init__(self, found: list[Element]) -> None:
-        self._found = found
+    def __init__(self, complete: list[Element]) -> None:
+        self._found = complete
         self._open: list[Element] = []
         self._deeper = 0
         """Number of open elements nested deeper than ``MAX_DEPTH``; they are not reported."""
@@ -107,35 +107,35 @@ def xml_text(file: SourceFile) -> Iterator[str]:
     """
     is_in_cdata = False
 
-    def replaced(found: re.Match[str]) -> str:
+    def replaced(match: re.Match[str]) -> str:
         nonlocal is_in_cdata
-        if found["begin"] or found["end"]:
-            is_in_cdata = bool(found["begin"])
-        elif not is_in_cdata and found["name"]:
-            return _character(found[0], found["name"])
-        elif not is_in_cdata and not found["code"]:
+        if match["begin"] or match["end"]:
+            is_in_cdata = bool(match["begin"])
+        elif not is_in_cdata and match["name"]:
+            return _character(match[0], match["name"])
+        elif not is_in_cdata and not match["code"]:
             return "&amp;"
-        return found[0]
+        return match[0]
 
-    rest = ""
+    unread = ""
     is_first = True
     for chunk in file.chunks():
-        text = rest + chunk
+        text = unread + chunk
         if is_first:
             text = text[end_of_prologue(text) :]
             is_first = False
         incomplete = _INCOMPLETE.search(text)
-        rest = text[incomplete.start() :] if incomplete else ""
+        unread = text[incomplete.start() :] if incomplete else ""
         text = text[: incomplete.start()] if incomplete else text
         yield _NOT_XML.sub("\ufffd", _REFERENCE.sub(replaced, text))
-    yield _REFERENCE.sub(replaced, rest)
+    yield _REFERENCE.sub(replaced, unread)
 
 
 def _character(reference: str, name: str) -> str:
     if name in _XML_ENTITIES:
         return reference
-    found = html5.get(f"{name};", "\ufffd")
-    return "".join(f"&#{ord(each)};" for each in found)
+    character = html5.get(f"{name};", "\ufffd")
+    return "".join(f"&#{ord(each)};" for each in character)
 
 
 def _local(name: str) -> str:

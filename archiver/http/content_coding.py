@@ -36,8 +36,8 @@ def accepts_gzip(accept_encoding: str) -> bool:
     """
     weights: dict[str, float] = {}
     for item in accept_encoding[:_MAX_FIELD].split(","):
-        if found := _ITEM.fullmatch(item):
-            weights.setdefault(found[1].lower().removeprefix("x-"), float(found[2] or 1))
+        if match := _ITEM.fullmatch(item):
+            weights.setdefault(match[1].lower().removeprefix("x-"), float(match[2] or 1))
     gzip = weights.get("gzip", weights.get("*", 0.0))
     return gzip > 0 and gzip >= weights.get("identity", 0.0)
 

@@ -150,7 +150,7 @@ class Source(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ChosenEncoding:
     """Encoding of a document.
 
     Attributes:
@@ -170,7 +170,7 @@ class Decoded:
     """Text of a document and the encoding it was decoded with."""
 
     text: str
-    choice: Choice
+    choice: ChosenEncoding
 
 
 def decode_document(payload: bytes, media_type: str, charset: str, url: str) -> Decoded:
@@ -186,7 +186,7 @@ def decode_document(payload: bytes, media_type: str, charset: str, url: str) -> 
     return Decoded(decode(payload, choice.encoding), choice)
 
 
-def choose_encoding(start: bytes, media_type: str, charset: str, url: str) -> Choice:
+def choose_encoding(start: bytes, media_type: str, charset: str, url: str) -> ChosenEncoding:
     """Choose the encoding of a document.
 
     Args:
@@ -199,11 +199,11 @@ def choose_encoding(start: bytes, media_type: str, charset: str, url: str) -> Ch
     declared = charset or (inside[0] if inside else "")
     marked = next((encoding for mark, encoding in _MARKS if start.startswith(mark)), None)
     if marked:
-        return Choice(marked, Source.MARK, declared)
+        return ChosenEncoding(marked, Source.MARK, declared)
     if transport := lookup(charset):
-        return Choice(transport, Source.TRANSPORT, declared)
+        return ChosenEncoding(transport, Source.TRANSPORT, declared)
     if inside:
-        return Choice(inside[1], Source.DOCUMENT, inside[0])
+        return ChosenEncoding(inside[1], Source.DOCUMENT, inside[0])
     return _undeclared(start, media_type, url, declared)
 
 
@@ -251,14 +251,14 @@ def _sheet_declaration(start: bytes) -> _Declared:
     return (label, encoding) if encoding else None
 
 
-def _undeclared(start: bytes, media_type: str, url: str, declared: str) -> Choice:
+def _undeclared(start: bytes, media_type: str, url: str, declared: str) -> ChosenEncoding:
     if is_utf8_by_default(media_type):
-        return Choice(UTF_8, Source.BYTES, declared)
+        return ChosenEncoding(UTF_8, Source.BYTES, declared)
     found = detect(start, url)
     # Replay converts a page to UTF-8 if its encoding is not ASCII-transparent, so a style sheet
     # cannot inherit such an encoding.
     is_inherited = is_css(media_type) and found in ASCII_TRANSPARENT
-    return Choice(found, Source.ENVIRONMENT if is_inherited else Source.BYTES, declared)
+    return ChosenEncoding(found, Source.ENVIRONMENT if is_inherited else Source.BYTES, declared)
 
 
 def is_utf8_by_default(media_type: str) -> bool:

@@ -137,13 +137,13 @@ class Fetcher:
         """
         try:
             async with asyncio.timeout(self._total_timeout(request)) as limit:
-                answer = await self._open_response(request, slot, limit)
+                response = await self._open_response(request, slot, limit)
                 try:
-                    yield answer
+                    yield response
                 except BaseException:
-                    answer.discard()
+                    response.discard()
                     raise
-                answer.release()
+                response.release()
         except RAISED as error:
             raise fetch_error(request.url, self._settings, error) from error
 
@@ -207,10 +207,12 @@ class Fetcher:
     ) -> OpenResponse:
         """Return the response that arrives on a connection; store its cookies in the jar."""
         is_private = cookies.is_private
-        answer = OpenResponse(request, at, head, connection, self._settings, is_private=is_private)
+        response = OpenResponse(
+            request, at, head, connection, self._settings, is_private=is_private
+        )
         if request.jar is not None:
-            await request.jar.receive(request.url, answer.head.headers, is_private=is_private)
-        return answer
+            await request.jar.receive(request.url, response.head.headers, is_private=is_private)
+        return response
 
     async def _connect(self, url: str) -> Connection:
         if self._connector is None:

@@ -45,7 +45,7 @@ def _host_key(scheme: str, authority: str) -> str:
     if port in _PORTS_LEFT_OUT.get(scheme, ()):
         port = ""
     name = name.replace("..", ".").strip(".")
-    name = name[found.end() :] if (found := _WWW.match(name)) else name
+    name = name[match.end() :] if (match := _WWW.match(name)) else name
     turned = ",".join(reversed(name.split(".")))
     return f"{turned}:{port}" if port else turned
 

@@ -160,9 +160,9 @@ def parse_accept_datetime(value: str) -> datetime:
 
 
 def _http_date(text: str) -> datetime:
-    if found := _IMF_FIXDATE.fullmatch(text):
+    if match := _IMF_FIXDATE.fullmatch(text):
         # email.utils maps years below 100 to 1969-2068, even when written with four digits.
-        day, year, hour, minute, second = map(int, found.group(1, 3, 4, 5, 6))
-        month = _MONTHS.index(found[2]) + 1
+        day, year, hour, minute, second = map(int, match.group(1, 3, 4, 5, 6))
+        month = _MONTHS.index(match[2]) + 1
         return datetime(year, month, day, hour, minute, second, tzinfo=UTC)
     return parsedate_to_datetime(text)

@@ -79,7 +79,7 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
+class FailureGroup:
     """Reason of failures (kind, and HTTP status if any), and the number of entries that failed."""
 
     reason: str

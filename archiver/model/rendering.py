@@ -232,7 +232,7 @@ class QualitySignals:
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
+class Deduction:
     """Reason why a snapshot is incomplete, and by how many percent it lowers the score."""
 
     message: Message
@@ -249,7 +249,7 @@ class Score:
     """Quality score of a snapshot in percent, and the reasons for a score below 100."""
 
     hundredths: int
-    reasons: tuple[Reason, ...] = ()
+    reasons: tuple[Deduction, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.hundredths}%"

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from archiver.model.message import Message, counted, forms
-from archiver.model.rendering import WHOLE, Limit, QualitySignals, Reason, Rendering, Score
+from archiver.model.rendering import WHOLE, Deduction, Limit, QualitySignals, Rendering, Score
 from archiver.model.requisite import RequisiteKind, RequisiteOutcome
 
 _COSTS: Final = {
@@ -107,10 +107,10 @@ def score_of(
         *_of_requisites(requisites),
         *_of_replay(appearance),
     ):
-        left = value * leaves
-        if cost := round(value) - round(left):
-            reasons.append(Reason(message, cost))
-        value = left
+        remaining = value * leaves
+        if cost := round(value) - round(remaining):
+            reasons.append(Deduction(message, cost))
+        value = remaining
     return Score(round(value), tuple(reasons))
 
 

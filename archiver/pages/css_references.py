@@ -223,8 +223,8 @@ class CssReferences:
         """Return the rest of the output; open constructs end here (CSS Syntax 3 §5)."""
         self._final = True
         ready = self.feed("")
-        rest, self._text = self._text, ""
-        return ready + rest
+        text, self._text = self._text, ""
+        return ready + text
 
     def _copy(self, start: int, end: int) -> int:
         self._out.append(self._text[start:end])
@@ -265,11 +265,11 @@ class CssReferences:
 
     def _comment_mark(self, at: int) -> int | None:
         """Process ``<!--``, which is a token and not the start of a name."""
-        given = self._text[at : at + len(_COMMENT_MARK)]
-        if given == _COMMENT_MARK:
+        start_mark = self._text[at : at + len(_COMMENT_MARK)]
+        if start_mark == _COMMENT_MARK:
             self._import = False
             return self._copy(at, at + len(_COMMENT_MARK))
-        if _COMMENT_MARK.startswith(given) and not self._final:
+        if _COMMENT_MARK.startswith(start_mark) and not self._final:
             return None
         return self._punctuation(at)
 

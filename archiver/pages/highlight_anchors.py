@@ -31,15 +31,15 @@ def anchor(text: str, highlights: Sequence[Highlight]) -> list[tuple[int, int] |
     The same words at the same position are preferred, then the same words with the most similar
     context, then similar words.
     """
-    left = MAX_FUZZY if len(text) <= MAX_TEXT else 0
-    found: list[tuple[int, int] | None] = []
+    fuzzy_left = MAX_FUZZY if len(text) <= MAX_TEXT else 0
+    ranges: list[tuple[int, int] | None] = []
     for each in highlights:
         place = _same(text, each)
-        if place is None and left:
-            left -= 1
+        if place is None and fuzzy_left:
+            fuzzy_left -= 1
             place = _most_similar(text, each.quote)
-        found.append(place)
-    return found
+        ranges.append(place)
+    return ranges
 
 
 def quoted(text: str, start: int, end: int) -> tuple[str, str, str]:
@@ -92,8 +92,8 @@ def _most_similar(text: str, quote: str) -> tuple[int, int] | None:
     if len(quote) <= _EDGE:
         start, end = head
     else:
-        rest = text[head[0] : head[0] + 2 * len(quote)]
-        tail = _similar_range(rest, quote[-_EDGE:])
+        after = text[head[0] : head[0] + 2 * len(quote)]
+        tail = _similar_range(after, quote[-_EDGE:])
         if tail is None:
             return None
         start, end = head[0], head[0] + tail[1]
@@ -118,8 +118,8 @@ def _differs_in_numbers(text: str, quote: str, start: int, end: int) -> bool:
 
 
 def _similar_range(text: str, part: str) -> tuple[int, int] | None:
-    found = fuzz.partial_ratio_alignment(part, text, score_cutoff=MIN_SIMILARITY)
-    return (found.dest_start, found.dest_end) if found else None
+    alignment = fuzz.partial_ratio_alignment(part, text, score_cutoff=MIN_SIMILARITY)
+    return (alignment.dest_start, alignment.dest_end) if alignment else None
 
 
 def _at_word_boundaries(text: str, start: int, end: int) -> tuple[int, int]:

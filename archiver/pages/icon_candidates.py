@@ -51,10 +51,10 @@ def find_icons(tree: LexborHTMLParser, url: str, base: str) -> tuple[str, ...]:
 def find_covers(stated: HeadMetadata, base: str) -> tuple[str, ...]:
     """Return the candidate URLs of a page's preview image, absolute, the best first."""
     meta = stated.meta
-    given = [meta[name] for name in _COVERS if name in meta]
-    given += _addresses(stated.data.get("image"))
-    given += [meta[name] for name in _FURTHER if name in meta]
-    return _resolved(given, base)[:MAX_COVERS]
+    urls = [meta[name] for name in _COVERS if name in meta]
+    urls += _addresses(stated.data.get("image"))
+    urls += [meta[name] for name in _FURTHER if name in meta]
+    return _resolved(urls, base)[:MAX_COVERS]
 
 
 def _is_icon(link: LexborNode) -> bool:
@@ -89,14 +89,14 @@ def _addresses(image: Any) -> list[str]:
     """Return the URLs of a JSON-LD ``image``: a string, an object, or a list of them."""
     if isinstance(image, list):
         return [each for one in image[:MAX_COVERS] for each in _addresses(one)]
-    found = (image.get("url") or image.get("contentUrl")) if isinstance(image, dict) else image
-    return [found] if isinstance(found, str) else []
+    address = (image.get("url") or image.get("contentUrl")) if isinstance(image, dict) else image
+    return [address] if isinstance(address, str) else []
 
 
 def _resolved(urls: list[str], base: str) -> tuple[str, ...]:
     """Return distinct absolute http(s) URLs."""
-    found = (join(base, clean_reference(each).partition("#")[0]) for each in urls if each)
-    return tuple(dict.fromkeys(each for each in found if each))
+    urls_resolved = (join(base, clean_reference(each).partition("#")[0]) for each in urls if each)
+    return tuple(dict.fromkeys(each for each in urls_resolved if each))
 
 
 LEAST: Final = {RenditionKind.ICON: (8, 8), RenditionKind.COVER: (200, 100)}

@@ -107,13 +107,13 @@ def _style_references(root: etree._Element) -> dict[str, list[str]]:
 
     The key ``""`` has the references of rules with any other selector.
     """
-    found: dict[str, list[str]] = defaultdict(list)
+    references: dict[str, list[str]] = defaultdict(list)
     for sheet in root.iter(_STYLE):
         for selector, body in _RULE.findall("".join(sheet.itertext())):
             classes = re.findall(r"[\w-]+", selector) if _CLASSES.fullmatch(selector) else [_ANY]
             for each in classes:
-                found[each] += _REFERENCE.findall(body)
-    return found
+                references[each] += _REFERENCE.findall(body)
+    return references
 
 
 MAX_PIXELS: Final = 50_000_000

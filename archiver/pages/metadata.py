@@ -56,10 +56,10 @@ def canonical_in_header(link_header: str, url: str) -> str:
 def _plausible_canonical(references: Iterable[str], base: str, url: str) -> str:
     given = filter(None, map(clean_reference, references))
     named = {join(base, each) for each in given}
-    found = named.pop() if len(named) == 1 else None
-    if not found or found == url or (_is_root(found) and not _is_root(url)):
+    canonical = named.pop() if len(named) == 1 else None
+    if not canonical or canonical == url or (_is_root(canonical) and not _is_root(url)):
         return ""
-    return found
+    return canonical
 
 
 def _is_root(url: str) -> bool:
@@ -111,9 +111,9 @@ def read_dateline(lines: Iterable[str]) -> str:
     for line in lines:
         words = _LEADING.sub("", line.strip(), count=1) if len(line) <= MAX_DATE else ""
         if words and all(map(_DATE_WORD.fullmatch, _WORDS.findall(words))):
-            found = to_iso(words)
-            if found and int(found[:4]) >= FIRST_ONLINE:
-                return found
+            iso_date = to_iso(words)
+            if iso_date and int(iso_date[:4]) >= FIRST_ONLINE:
+                return iso_date
     return ""
 
 
@@ -124,22 +124,22 @@ def to_iso(text: str) -> str:
         ``2019-05-04`` or ``2019-05-04T12:30:00+02:00``. Empty if the date is invalid, before 1900,
             from 2100 on, or ambiguous (unclear order of day and month).
     """
-    given = text.strip()[:MAX_DATE]
-    if found := _ISO.match(given):
+    stripped = text.strip()[:MAX_DATE]
+    if found := _ISO.match(stripped):
         return _from_iso(found)
     for pattern in (_NUMBERS, _MONTH_FIRST, _DAY_FIRST, _MONTH_DAY_TIME_YEAR):
-        if found := pattern.search(given):
-            return _from_rfc(given) or _from_words(found)
-    compact = _COMPACT.fullmatch(given)
+        if found := pattern.search(stripped):
+            return _from_rfc(stripped) or _from_words(found)
+    compact = _COMPACT.fullmatch(stripped)
     return _from_words(compact) if compact else ""
 
 
-def _from_iso(found: re.Match[str]) -> str:
-    year, month, day = map(int, found["date"].split("-"))
-    if not found["time"]:
+def _from_iso(match: re.Match[str]) -> str:
+    year, month, day = map(int, match["date"].split("-"))
+    if not match["time"]:
         return _day(year, month, day)
-    zone = (found["zone"] or "").upper().replace("Z", "+00:00")
-    clock = found["time"].rjust(8 if found["time"].count(":") == 2 else 5, "0")
+    zone = (match["zone"] or "").upper().replace("Z", "+00:00")
+    clock = match["time"].rjust(8 if match["time"].count(":") == 2 else 5, "0")
     try:
         moment = datetime.fromisoformat(f"{year:04}-{month:02}-{day:02}T{clock}{zone}")
     except ValueError:
@@ -158,8 +158,8 @@ def _from_rfc(text: str) -> str:
     return moment.isoformat() if EARLIEST <= moment.year < LATEST else ""
 
 
-def _from_words(found: re.Match[str]) -> str:
-    parts = found.groupdict()
+def _from_words(match: re.Match[str]) -> str:
+    parts = match.groupdict()
     name = (parts.get("month") or "").lower()
     number = int(parts.get("number") or 0)
     if name:
@@ -278,11 +278,11 @@ def read_metadata(
     stated = stated or read_head_metadata(tree)
     meta, data = stated.meta, stated.data
     heading = _heading(tree)
-    shown = _document_title(tree, heading)
-    given = _first(meta, _TITLES)
-    if _is_site_title(given, shown, heading):
-        given = ""
-    titles = (_headline(data, shown), given, shown, heading)
+    heading_title = _document_title(tree, heading)
+    stated_title = _first(meta, _TITLES)
+    if _is_site_title(stated_title, heading_title, heading):
+        stated_title = ""
+    titles = (_headline(data, heading_title), stated_title, heading_title, heading)
     title = next((each for each in titles if each and not _ADDRESS.fullmatch(each)), "")
     byline = _name(data.get("author")) or _author(tree, meta) or _marked_author(tree)
     return PageMetadata(
@@ -350,15 +350,15 @@ def is_article(tree: LexborHTMLParser) -> bool:
 
 
 def _meta_of(tree: LexborHTMLParser) -> dict[str, str]:
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for node in tree.css("meta[content]"):
         attributes = node.attributes
         value = _clean(attributes.get("content") or "")
         for key in ("property", "name", "itemprop", "http-equiv"):
             for name in (attributes.get(key) or "").lower().split():
                 if value:
-                    found.setdefault(name, value)
-    return found
+                    values.setdefault(name, value)
+    return values
 
 
 def _json_ld_of(tree: LexborHTMLParser) -> dict[str, Any]:
@@ -437,9 +437,9 @@ def _headline(data: dict[str, Any], shown: str = "") -> str:
 
 def _published(tree: LexborHTMLParser, meta: dict[str, str], data: dict[str, Any]) -> str:
     """Return the publication date as ISO 8601: the first valid one that the page states."""
-    given = [_text(data.get("datePublished"))]
-    given += [meta[name] for name in _DATES if name in meta]
-    return next(filter(None, map(to_iso, given)), "") or to_iso(_time(tree))
+    dates = [_text(data.get("datePublished"))]
+    dates += [meta[name] for name in _DATES if name in meta]
+    return next(filter(None, map(to_iso, dates)), "") or to_iso(_time(tree))
 
 
 def _author(tree: LexborHTMLParser, meta: dict[str, str]) -> str:

@@ -261,13 +261,13 @@ def readable_start(tree: LexborHTMLParser) -> str:
 
 
 def _start_of(root: LexborNode, most: int) -> str:
-    found, length = [], 0
+    pieces, length = [], 0
     for piece in _texts(root):
-        found.append(piece)
+        pieces.append(piece)
         length += len(piece)
         if length >= most:
             break
-    return "".join(found)[:most]
+    return "".join(pieces)[:most]
 
 
 def _texts(root: LexborNode) -> Iterator[str]:
@@ -463,8 +463,8 @@ def wall_in_headers(headers: Sequence[tuple[str, str]]) -> str:
         headers: (name, value), names in lower case.
     """
     for name, value in headers:
-        for wanted, challenge, guard in _CHALLENGES:
-            if name == wanted and value.strip().lower() == challenge:
+        for header, challenge, guard in _CHALLENGES:
+            if name == header and value.strip().lower() == challenge:
                 return guard
     return ""
 

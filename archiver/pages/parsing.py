@@ -23,8 +23,8 @@ from archiver.pages.references import clean_reference
 def base_of(tree: LexborHTMLParser, url: str) -> str:
     """Return the base URL of a parsed page; only the first ``<base>`` counts (HTML §4.2.3)."""
     element = tree.css_first("base[href]")
-    given = (element.attributes.get("href") or "") if element else ""
-    return join(url, clean_reference(given)) or url
+    href = (element.attributes.get("href") or "") if element else ""
+    return join(url, clean_reference(href)) or url
 
 
 _NUMBER = re.compile(r"-?[0-9]{1,9}")
@@ -260,18 +260,18 @@ def _open_shadow_roots(tree: LexborHTMLParser) -> None:
 def _open_shadow_root(root: LexborNode, template: LexborNode, host: LexborNode) -> None:
     """Put the content of a shadow root into its host, with the host's children in its slots."""
     own = [each for each in host.iter(include_text=True) if each.mem_id != template.mem_id]
-    given: dict[str, list[LexborNode]] = {}
+    children_by_slot: dict[str, list[LexborNode]] = {}
     for each in own:
         name = (each.attributes.get("slot") or "") if each.is_element_node else ""
-        given.setdefault(name, []).append(each)
+        children_by_slot.setdefault(name, []).append(each)
     for slot in root.css("slot"):
-        assigned = given.pop(slot.attributes.get("name") or "", [])
+        assigned = children_by_slot.pop(slot.attributes.get("name") or "", [])
         for each in assigned:
             slot.insert_before(each, move=True)
         if assigned:
             slot.decompose()
-    for left in given.values():
-        for each in left:
+    for children in children_by_slot.values():
+        for each in children:
             each.decompose()
     for each in [*root.iter(include_text=True)]:
         template.insert_before(each, move=True)

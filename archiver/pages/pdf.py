@@ -59,19 +59,19 @@ def _metadata(document: pypdfium2.PdfDocument, title: str) -> PageMetadata:
 
 
 def _pages(document: pypdfium2.PdfDocument) -> Iterator[str]:
-    left, end = MAX_CHARACTERS, process_time() + SECONDS
+    characters_left, end = MAX_CHARACTERS, process_time() + SECONDS
     for number in range(min(len(document), MAX_PAGES)):
-        if left <= 0 or process_time() > end:
+        if characters_left <= 0 or process_time() > end:
             return
         try:
             page = document[number]
             words = page.get_textpage()
-            text: str = words.get_text_range(0, min(words.count_chars(), left))
+            text: str = words.get_text_range(0, min(words.count_chars(), characters_left))
             words.close()
             page.close()
         except pypdfium2.PdfiumError:
             continue
-        left -= len(text)
+        characters_left -= len(text)
         yield text
 
 

@@ -63,7 +63,7 @@ ValueOf = Callable[[str], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ConditionalPointer:
     """Attribute whose use depends on the element's other attributes.
 
     Attributes:
@@ -76,7 +76,7 @@ class Choice:
     choose: Callable[[ValueOf], Pointer | None]
 
 
-Rule = Pointer | Choice
+Rule = Pointer | ConditionalPointer
 
 REQUISITE_KINDS: Final = {
     Use.FRAME: RequisiteKind.FRAME,
@@ -111,12 +111,12 @@ def resolve(rule: Rule | None, value_of: ValueOf) -> Pointer | None:
     Returns:
         None if the attribute is not a reference on this element.
     """
-    return rule.choose(value_of) if isinstance(rule, Choice) else rule
+    return rule.choose(value_of) if isinstance(rule, ConditionalPointer) else rule
 
 
 def is_loaded(rule: Rule) -> bool:
     """Return whether a browser may load the reference of an attribute."""
-    if isinstance(rule, Choice):
+    if isinstance(rule, ConditionalPointer):
         return not rule.uses.isdisjoint(REQUISITE_KINDS)
     return rule.use in REQUISITE_KINDS
 
@@ -236,8 +236,8 @@ _SUFFIX = re.compile(r"[^?#]\.\w{2,5}(?:[?#]|\Z)")
 
 def is_placeholder(value: str) -> bool:
     """Return whether an image's source is only a placeholder."""
-    given = value.strip()
-    return not given or _PLACEHOLDER.match(given[:_MAX_PLACEHOLDER]) is not None
+    url = value.strip()
+    return not url or _PLACEHOLDER.match(url[:_MAX_PLACEHOLDER]) is not None
 
 
 def lazy_rules(eager: dict[str, Rule]) -> dict[str, Rule]:
@@ -267,7 +267,7 @@ def _background_rule(name: str) -> Rule:
             return Pointer(Use.IMAGE, Form.CSS)
         return POINTERS[Use.IMAGE] if _is_like_a_url(value) else None
 
-    return Choice(frozenset({Use.IMAGE}), choose)
+    return ConditionalPointer(frozenset({Use.IMAGE}), choose)
 
 
 def _rule(name: str, pointer: Pointer, eager: str = "") -> Rule:
@@ -284,7 +284,7 @@ def _rule(name: str, pointer: Pointer, eager: str = "") -> Rule:
             return None
         return pointer if is_usual or is_placeholder(value_of(eager)) else None
 
-    return Choice(frozenset({pointer.use}), choose)
+    return ConditionalPointer(frozenset({pointer.use}), choose)
 
 
 def _is_no_data(value: str) -> bool:
@@ -355,10 +355,10 @@ def _object_rule(attribute: str) -> Rule:
     """
 
     def choose(value_of: ValueOf) -> Pointer:
-        given = value_of("type").strip() or value_of(attribute).strip().partition("data:")[2]
-        return _IMAGE if _RASTER.match(given) else _FRAME
+        media_type = value_of("type").strip() or value_of(attribute).strip().partition("data:")[2]
+        return _IMAGE if _RASTER.match(media_type) else _FRAME
 
-    return Choice(frozenset({Use.IMAGE, Use.FRAME}), choose)
+    return ConditionalPointer(frozenset({Use.IMAGE, Use.FRAME}), choose)
 
 
 def _with_lazy_rules(rules: dict[str, Rule]) -> dict[str, Rule]:
@@ -411,10 +411,10 @@ HTML: Final[Mapping[str, Rules]] = {
     "img": _IMG,
     "input": {"formaction": _ANCHOR, "src": _IMAGE},
     "ins": _CITE,
-    "link": {"href": Choice(LINK_USES, _link), "imagesrcset": _SRCSET},
+    "link": {"href": ConditionalPointer(LINK_USES, _link), "imagesrcset": _SRCSET},
     "menuitem": {"icon": _IMAGE},
     "object": {"data": _object_rule("data"), "codebase": _INERT, "longdesc": _ANCHOR},
-    "param": {"value": Choice(frozenset({Use.OTHER}), _parameter)},
+    "param": {"value": ConditionalPointer(frozenset({Use.OTHER}), _parameter)},
     "portal": {"src": _FRAME},
     "q": _CITE,
     "script": _SCRIPTED,
@@ -498,8 +498,8 @@ def read_candidates(value: str) -> list[tuple[str, str]]:
 def find_candidates(value: str) -> Iterator[tuple[int, int]]:
     """Yield the start and end of each URL in a ``srcset``; descriptors are between the URLs."""
     at = 0
-    while found := _CANDIDATE.match(value, at):
-        start, end = found.span(1)
+    while match := _CANDIDATE.match(value, at):
+        start, end = match.span(1)
         url_end = start + len(value[start:end].rstrip(","))
         yield start, url_end
         at = end

@@ -58,23 +58,23 @@ def find_sheet_requisites(
     css: str, base_url: str, encoding: Encoding = UTF_8
 ) -> tuple[Requisite, ...]:
     """Return the distinct resources that a style sheet loads, in order."""
-    found: dict[str, RequisiteKind] = {}
+    kinds: dict[str, RequisiteKind] = {}
     for url, use in _Document(base_url, encoding).resolve_all(read_css(css)):
-        found.setdefault(url, REQUISITE_KINDS[use])
-    return tuple(Requisite(url, kind) for url, kind in found.items())
+        kinds.setdefault(url, REQUISITE_KINDS[use])
+    return tuple(Requisite(url, kind) for url, kind in kinds.items())
 
 
 def read_css(css: str) -> list[tuple[str, Use]]:
     """Return the external references of a style sheet or ``style`` attribute."""
-    found: list[tuple[str, Use]] = []
+    references: list[tuple[str, Use]] = []
 
     def see(reference: str, use: Use) -> None:
-        given = reference.strip()
-        if given and not given.startswith("#"):
-            found.append((given, use))
+        url = reference.strip()
+        if url and not url.startswith("#"):
+            references.append((url, use))
 
     rewrite_css(css, see)
-    return found
+    return references
 
 
 _FEEDS = ", ".join(
@@ -136,13 +136,13 @@ def discover_parsed(
 
 def _find_refresh(tree: LexborHTMLParser, base: str) -> Refresh | None:
     """Return the refresh in the markup of a page; one in ``<noscript>`` if there is no other."""
-    found = []
+    urls = []
     for node in tree.css("meta[http-equiv='refresh' i][content]"):
         is_fallback = node.parent is not None and node.parent.tag == "noscript"
-        given = (node.attributes.get("content") or "")[:MAX_CHARACTERS]
-        if refresh := refresh_of(given, base, is_fallback=is_fallback):
-            found.append(refresh)
-    return min(found, key=lambda each: each.is_fallback, default=None)
+        content = (node.attributes.get("content") or "")[:MAX_CHARACTERS]
+        if refresh := refresh_of(content, base, is_fallback=is_fallback):
+            urls.append(refresh)
+    return min(urls, key=lambda each: each.is_fallback, default=None)
 
 
 def refresh_of(text: str, base: str, *, is_fallback: bool = False) -> Refresh | None:
@@ -158,8 +158,8 @@ def refresh_of(text: str, base: str, *, is_fallback: bool = False) -> Refresh | 
 def _find_feed(tree: LexborHTMLParser, base_url: str) -> str:
     """Return the first feed of a page (RSS Advisory Board, *RSS Autodiscovery*)."""
     link = tree.css_first(_FEEDS)
-    given = (link.attributes.get("href") or "") if link else ""
-    return join(base_url, clean_reference(given)) or "" if given else ""
+    href = (link.attributes.get("href") or "") if link else ""
+    return join(base_url, clean_reference(href)) or "" if href else ""
 
 
 def find_xml_requisites(
@@ -197,13 +197,13 @@ def _find(
 def _to_requisites(
     references: _Found, limit: int, areas: Mapping[str, int] = MappingProxyType({})
 ) -> tuple[Requisite, ...]:
-    found: dict[str, RequisiteKind] = {}
+    kinds: dict[str, RequisiteKind] = {}
     for url, use in references:
         if use in REQUISITE_KINDS:
-            found.setdefault(url, REQUISITE_KINDS[use])
-        if len(found) >= limit:
+            kinds.setdefault(url, REQUISITE_KINDS[use])
+        if len(kinds) >= limit:
             break
-    return tuple(Requisite(url, kind, areas.get(url, 0)) for url, kind in found.items())
+    return tuple(Requisite(url, kind, areas.get(url, 0)) for url, kind in kinds.items())
 
 
 class _Document:
@@ -294,8 +294,8 @@ class _Document:
 
         Instead of a data URL, yield the URLs that its content loads.
         """
-        for given, use in references:
-            reference = clean_reference(given)
+        for text, use in references:
+            reference = clean_reference(text)
             if not reference or reference.startswith("#"):
                 continue
             if is_data_url(reference):
@@ -311,15 +311,15 @@ class _Document:
     def _embedded(self, url: str, use: Use) -> _Found:
         """Yield the URLs that a style sheet or framed document in a data URL loads."""
         is_read = use in {Use.STYLE, Use.FRAME} and self._depth < MAX_NESTED_DOCUMENTS
-        given = read_data_url(url) if is_read else None
-        if given is None:
+        data = read_data_url(url) if is_read else None
+        if data is None:
             return
         inner = _Document(NO_BASE, depth=self._depth + 1)
         if use is Use.STYLE:
-            yield from inner.resolve_all(read_css(given.text))
-        elif given.media_type.is_xml:
-            yield from inner.read_xml(walk_xml(given.text))
-        elif given.media_type.essence == "text/html" and (tree := parse(given.text)) is not None:
+            yield from inner.resolve_all(read_css(data.text))
+        elif data.media_type.is_xml:
+            yield from inner.read_xml(walk_xml(data.text))
+        elif data.media_type.essence == "text/html" and (tree := parse(data.text)) is not None:
             yield from inner.read(tree)
 
 

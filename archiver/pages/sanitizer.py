@@ -136,8 +136,8 @@ def _svg_value(tag: str, name: str, value: str) -> str | None:
         return f"#{fragment}" if fragment else None
     if "(" not in value and "\\" not in value:
         return value
-    if found := _PAINT.fullmatch(value.strip()):
-        return f"url(#{_namespaced(found['id'])})"
+    if match := _PAINT.fullmatch(value.strip()):
+        return f"url(#{_namespaced(match['id'])})"
     return value if _COMPUTED.fullmatch(value) else None
 
 

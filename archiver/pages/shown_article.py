@@ -133,15 +133,15 @@ class ArticleTree:
 
         Only the first `MAX_HEADINGS` are included.
         """
-        found: list[tuple[int, str, str]] = []
+        headings: list[tuple[int, str, str]] = []
         for heading in self._root.iter(*_HEADINGS):
             words = _words(heading, shorten_math=True)
-            if words and len(found) < MAX_HEADINGS:
-                key = heading.get("id") or f"h-{len(found) + 1}"
+            if words and len(headings) < MAX_HEADINGS:
+                key = heading.get("id") or f"h-{len(headings) + 1}"
                 heading.set("id", key)
-                found.append((int(heading.tag[1]), key, words[:MAX_WORDS]))
-        top = min((level for level, _, _ in found), default=0)
-        return tuple(Heading(key, words, level - top) for level, key, words in found)
+                headings.append((int(heading.tag[1]), key, words[:MAX_WORDS]))
+        top = min((level for level, _, _ in headings), default=0)
+        return tuple(Heading(key, words, level - top) for level, key, words in headings)
 
     def _first_heading(self) -> tuple[Element | None, bool]:
         """Return the heading at the start of the article, and whether a date precedes it."""
@@ -169,14 +169,14 @@ class ArticleTree:
 
     def links(self, most: int) -> list[str]:
         """Return up to `most` web addresses that the article links to, without fragments."""
-        found: dict[str, None] = {}
+        urls: dict[str, None] = {}
         for link in self._root.iter("a"):
             url = (link.get("href") or "").partition("#")[0]
             if url.startswith(("http://", "https://")):
-                found[url] = None
-            if len(found) >= most:
+                urls[url] = None
+            if len(urls) >= most:
                 break
-        return [*found]
+        return [*urls]
 
     def link_to_entries(self, entries: Mapping[str, str]) -> None:
         """Point links to archived pages at their entries.
@@ -400,15 +400,15 @@ def _mark(node: _Text, spans: Sequence[Span], cuts: Sequence[int], begun: set[in
     if not near:
         return
     inner = cuts[bisect_right(cuts, node.start) : bisect_right(cuts, end - 1)]
-    made: list[Element] = []
+    marks: list[Element] = []
     plain = ""
     for start, stop in zip([node.start, *inner], [*inner, end], strict=True):
         text = node.text[start - node.start : stop - node.start]
         around = [(n, each) for n, each in near if each.start <= start and stop <= each.end]
         if around:
-            made.append(_marked(text, around, begun))
-        elif made:
-            made[-1].tail = text
+            marks.append(_marked(text, around, begun))
+        elif marks:
+            marks[-1].tail = text
         else:
             plain = text
     if node.is_tail:
@@ -418,7 +418,7 @@ def _mark(node: _Text, spans: Sequence[Span], cuts: Sequence[int], begun: set[in
     else:
         node.element.text = plain
         parent, at = node.element, 0
-    for n, each in enumerate(made):
+    for n, each in enumerate(marks):
         parent.insert(at + n, each)
 
 
@@ -428,12 +428,12 @@ def _marked(text: str, around: Sequence[tuple[int, Span]], begun: set[int]) -> E
     for n, span in around:
         attributes = dict(span.attributes if n in begun else {**span.attributes, **span.first})
         begun.add(n)
-        made = etree.Element("mark", attributes)
+        mark = etree.Element("mark", attributes)
         if inner is None:
-            outer = made
+            outer = mark
         else:
-            inner.append(made)
-        inner = made
+            inner.append(mark)
+        inner = mark
     if outer is None or inner is None:
         raise ValueError("no span around the text")
     inner.text = text
@@ -453,11 +453,13 @@ def _replace_lost(element: Element, lost: Collection[str], words_for: Callable[[
     changed = [each for each in parts if _drop_lost(each, lost)]
     if not changed:
         return
-    left = [each for each in parts if each.getparent() is not None or each is element]
-    image = next((each for each in left if each.tag == "img"), None)
+    lost_parts = [each for each in parts if each.getparent() is not None or each is element]
+    image = next((each for each in lost_parts if each.tag == "img"), None)
     if image is None or image.get("src"):
         return
-    spare = image.get("srcset") or next(filter(None, (each.get("srcset") for each in left)), None)
+    spare = image.get("srcset") or next(
+        filter(None, (each.get("srcset") for each in lost_parts)), None
+    )
     if spare:
         image.set("src", read_candidates(spare)[0][0])
         return
@@ -478,12 +480,12 @@ def _drop_lost(element: Element, lost: Collection[str]) -> bool:
     srcset = element.get("srcset")
     changed = False
     if srcset is not None:
-        left = [(url, size) for url, size in read_candidates(srcset) if not is_lost(url)]
-        changed = len(left) < len(read_candidates(srcset))
-        if not left:
+        available = [(url, size) for url, size in read_candidates(srcset) if not is_lost(url)]
+        changed = len(available) < len(read_candidates(srcset))
+        if not available:
             del element.attrib["srcset"]
         elif changed:
-            element.set("srcset", ", ".join(f"{url} {size}".strip() for url, size in left))
+            element.set("srcset", ", ".join(f"{url} {size}".strip() for url, size in available))
     if is_lost(element.get("src") or ""):
         del element.attrib["src"]
         changed = True

@@ -44,11 +44,11 @@ def coloured(html: str) -> str:
         return html
     left = MAX_CODE
 
-    def colour(found: re.Match[str]) -> str:
+    def colour(match: re.Match[str]) -> str:
         nonlocal left
-        left -= len(found[3])
-        spans = _spans(unescape(found[3]), found[2]) if left >= 0 else None
-        return found[0] if spans is None else f"{found[1]}{spans}{found[4]}"
+        left -= len(match[3])
+        spans = _spans(unescape(match[3]), match[2]) if left >= 0 else None
+        return match[0] if spans is None else f"{match[1]}{spans}{match[4]}"
 
     try:
         with _within(SECONDS):

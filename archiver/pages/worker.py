@@ -13,7 +13,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import BinaryIO
 
-from archiver.http.encoding_detection import Choice, is_text, is_xml
+from archiver.http.encoding_detection import ChosenEncoding, is_text, is_xml
 from archiver.http.media_types import is_css, is_html, is_pdf
 from archiver.model.page import Article, Charset, Discovery, PageMetadata
 from archiver.model.rendering import RenditionKind
@@ -108,33 +108,33 @@ def _inspect_and_extract(document: Document, limit: int) -> PageResult:
     if tree is None:
         return PageResult(_discover(document, limit))
     own = discover_parsed(tree, page.text, document.url, limit, page.choice.encoding)
-    found = _with_xml(replace(own, charset=_charset(page.choice)), page.text, document, limit)
-    found = _with_link_header(found, document, limit)
-    has_parts = any(each.kind is RequisiteKind.PART for each in found.requisites)
-    if found.needs_browser or found.wall or found.parked or has_parts:
-        return PageResult(found)
+    discovery = _with_xml(replace(own, charset=_charset(page.choice)), page.text, document, limit)
+    discovery = _with_link_header(discovery, document, limit)
+    has_parts = any(each.kind is RequisiteKind.PART for each in discovery.requisites)
+    if discovery.needs_browser or discovery.wall or discovery.parked or has_parts:
+        return PageResult(discovery)
     article = article_of(tree, page.text, document.url, own.metadata)
-    return PageResult(found, _finished(article, document))
+    return PageResult(discovery, _finished(article, document))
 
 
-def _with_link_header(found: Discovery, document: Document, limit: int) -> Discovery:
+def _with_link_header(discovery: Discovery, document: Document, limit: int) -> Discovery:
     """Add the requisites and the canonical URL of the document's Link header."""
     if not document.link_header:
-        return found
+        return discovery
     linked = find_linked(document.link_header, document.url, limit)
     return replace(
-        found,
-        requisites=_each_once((*linked, *found.requisites))[:limit],
-        metadata=_with_canonical(found.metadata, document),
+        discovery,
+        requisites=_each_once((*linked, *discovery.requisites))[:limit],
+        metadata=_with_canonical(discovery.metadata, document),
     )
 
 
-def _with_xml(found: Discovery, text: str, document: Document, limit: int) -> Discovery:
+def _with_xml(discovery: Discovery, text: str, document: Document, limit: int) -> Discovery:
     """Add the requisites of XHTML that an HTML parser does not see, such as ``<h:img>``."""
     if not is_xml(document.media_type):
-        return found
+        return discovery
     further = find_xml_requisites(text, document.url, limit)
-    return replace(found, requisites=_each_once((*found.requisites, *further))[:limit])
+    return replace(discovery, requisites=_each_once((*discovery.requisites, *further))[:limit])
 
 
 def _with_canonical(metadata: PageMetadata, document: Document) -> PageMetadata:
@@ -146,8 +146,8 @@ def _with_canonical(metadata: PageMetadata, document: Document) -> PageMetadata:
 
 def _each_once(requisites: tuple[Requisite, ...]) -> tuple[Requisite, ...]:
     """Remove requisites with the same URL as an earlier one, except frames that are parts, too."""
-    found = {(each.url, each.kind is RequisiteKind.PART): each for each in reversed(requisites)}
-    return tuple(found.values())[::-1]
+    unique = {(each.url, each.kind is RequisiteKind.PART): each for each in reversed(requisites)}
+    return tuple(unique.values())[::-1]
 
 
 def _inspect(document: Document, limit: int) -> Discovery:
@@ -159,8 +159,10 @@ def _inspect(document: Document, limit: int) -> Discovery:
         return replace(discovered, charset=_charset(page.choice))
     if is_css(kind):
         sheet = decode(document)
-        found = find_sheet_requisites(sheet.text, document.url, sheet.choice.encoding)[:limit]
-        return Discovery(found, _charset(sheet.choice))
+        sheet_requisites = find_sheet_requisites(sheet.text, document.url, sheet.choice.encoding)[
+            :limit
+        ]
+        return Discovery(sheet_requisites, _charset(sheet.choice))
     if is_xml(kind):
         xml = decode(document)
         needs = find_xml_requisites(xml.text, document.url, limit, xml.choice.encoding)
@@ -168,7 +170,7 @@ def _inspect(document: Document, limit: int) -> Discovery:
     return Discovery(charset=_charset(choose(document))) if is_text(kind) else Discovery()
 
 
-def _charset(choice: Choice) -> Charset:
+def _charset(choice: ChosenEncoding) -> Charset:
     return Charset(choice.encoding, choice.declared)
 
 
@@ -204,10 +206,10 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
 
 def _answer(body: bytes, sink: BinaryIO) -> None:
     try:
-        answer = pack_result(perform(*read_request(body)))
+        result = pack_result(perform(*read_request(body)))
     except Exception as error:  # noqa: BLE001 - a failure must not end the worker
-        answer = pack({"error": f"{type(error).__name__}: {error}"[:500]})
-    _say(answer, sink)
+        result = pack({"error": f"{type(error).__name__}: {error}"[:500]})
+    _say(result, sink)
 
 
 def _say(what: bytes, sink: BinaryIO) -> None:

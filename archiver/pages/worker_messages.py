@@ -9,7 +9,12 @@ from dataclasses import asdict, astuple, dataclass
 from enum import StrEnum
 from typing import Any
 
-from archiver.http.encoding_detection import Choice, Decoded, choose_encoding, decode_document
+from archiver.http.encoding_detection import (
+    ChosenEncoding,
+    Decoded,
+    choose_encoding,
+    decode_document,
+)
 from archiver.model.page import Article, Charset, Discovery, PageMetadata, Refresh
 from archiver.model.rendering import NewRendition, QualitySignals, RenditionKind
 from archiver.model.requisite import Requisite, RequisiteKind
@@ -133,17 +138,17 @@ def pack_result(result: Result) -> bytes:
     return pack(head | {"article": _article_head(read)}, read.html.encode())
 
 
-def _discovery_head(found: Discovery) -> dict[str, Any]:
-    seen = found.appearance
+def _discovery_head(discovery: Discovery) -> dict[str, Any]:
+    seen = discovery.appearance
     return {
-        "requisites": [[each.url, each.kind, each.area] for each in found.requisites],
-        "charset": [found.charset.used, found.charset.declared],
-        "metadata": asdict(found.metadata),
-        "needs": [found.needs_browser, found.may_need_browser],
-        "signals": [found.wall, found.parked, found.feed],
+        "requisites": [[each.url, each.kind, each.area] for each in discovery.requisites],
+        "charset": [discovery.charset.used, discovery.charset.declared],
+        "metadata": asdict(discovery.metadata),
+        "needs": [discovery.needs_browser, discovery.may_need_browser],
+        "signals": [discovery.wall, discovery.parked, discovery.feed],
         "appearance": [seen.readable, seen.source, seen.is_error],
-        "preview_images": [found.icons, found.covers],
-        "refresh": astuple(found.refresh) if found.refresh else None,
+        "preview_images": [discovery.icons, discovery.covers],
+        "refresh": astuple(discovery.refresh) if discovery.refresh else None,
     }
 
 
@@ -207,6 +212,6 @@ def decode(document: Document) -> Decoded:
     return decode_document(document.payload, document.media_type, document.charset, document.url)
 
 
-def choose(document: Document) -> Choice:
+def choose(document: Document) -> ChosenEncoding:
     """Choose a document's encoding."""
     return choose_encoding(document.payload, document.media_type, document.charset, document.url)

@@ -106,15 +106,15 @@ class WorkerPool:
         can_need = is_html(kind) or is_css(kind) or is_xml(kind) or document.link_header
         if not can_need:
             return NOTHING_NEEDED
-        answer = await self._ask(Task.DISCOVER, document)
-        return read_discovery(answer[0]) if answer else NOTHING_NEEDED
+        response = await self._ask(Task.DISCOVER, document)
+        return read_discovery(response[0]) if response else NOTHING_NEEDED
 
     async def extract(self, document: Document) -> Article:
         """Return the article of a document; ``is_failed`` is set if a worker failed to read it."""
         if _is_short_text(document):
             return _short_article(document)
-        answer = await self._ask(Task.EXTRACT, document)
-        return read_article(*answer) if answer else Article(is_failed=True)
+        response = await self._ask(Task.EXTRACT, document)
+        return read_article(*response) if response else Article(is_failed=True)
 
     async def inspect_and_extract(self, document: Document) -> tuple[Discovery, Article | None]:
         """Return the requisites of a document, and its article.
@@ -123,10 +123,10 @@ class WorkerPool:
         """
         if not is_html(document.media_type) or len(document.payload) > LONG_BYTES:
             return await self.discover(document), None
-        answer = await self._ask(Task.INSPECT_AND_EXTRACT, document)
-        if answer is None:
+        response = await self._ask(Task.INSPECT_AND_EXTRACT, document)
+        if response is None:
             return await self.discover(document), Article(is_failed=True)
-        seen = read_page_result(*answer)
+        seen = read_page_result(*response)
         return seen.found, seen.article
 
     async def draw(self, kind: RenditionKind, content: bytes, url: str) -> NewRendition | None:
@@ -137,8 +137,8 @@ class WorkerPool:
         """
         if is_too_small(kind, content):
             return None
-        answer = await self._ask(Task(kind), Document(content, "", "", url))
-        return read_rendition(*answer) if answer else None
+        response = await self._ask(Task(kind), Document(content, "", "", url))
+        return read_rendition(*response) if response else None
 
     async def _ask(self, task: Task, document: Document) -> tuple[dict[str, Any], bytes] | None:
         child = await self._acquire(urgent=task is Task.DISCOVER)
@@ -146,7 +146,7 @@ class WorkerPool:
         try:
             child = child or await self._begin()
             async with asyncio.timeout(self._seconds(task)):
-                answer = await child.ask(pack_request(task, document, self._limit))
+                response = await child.ask(pack_request(task, document, self._limit))
             is_kept = child.tasks < TASKS_PER_WORKER and not child.is_large()
         except (TimeoutError, OSError, asyncio.IncompleteReadError) as error:
             log.warning(
@@ -160,10 +160,10 @@ class WorkerPool:
             if child and not is_kept:
                 await self._end(child)
             self._release(child if is_kept else None)
-        if len(answer) > SHORT_ANSWER_BYTES:
-            head, payload = await asyncio.to_thread(unpack, answer)
+        if len(response) > SHORT_ANSWER_BYTES:
+            head, payload = await asyncio.to_thread(unpack, response)
         else:
-            head, payload = unpack(answer)
+            head, payload = unpack(response)
         if "error" in head:
             log.warning(
                 "processing a page failed", task=task, url=document.url, reason=head["error"]
@@ -261,14 +261,14 @@ class WorkerPool:
         await end_child(child.process)
 
 
-def unread_article(document: Document, found: Discovery) -> Article:
+def unread_article(document: Document, discovery: Discovery) -> Article:
     """Return a placeholder for an article that is extracted later.
 
     For a short text, return the article itself.
     """
     if _is_short_text(document):
         return _short_article(document)
-    metadata = found.metadata
+    metadata = discovery.metadata
     if not is_html(document.media_type):
         metadata = PageMetadata(title=file_name(document.url))
     return Article(metadata, extractor=UNREAD)

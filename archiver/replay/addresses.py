@@ -113,13 +113,13 @@ def parse_replay_path(path_and_query: str, *, prefix: str = PREFIX) -> ReplayAdd
     Raises:
         InvalidUrl: the URL is invalid or cannot be in an archive.
     """
-    rest = path_and_query.removeprefix(prefix).removeprefix("/")
-    found = _MOMENT.match(rest)
+    path = path_and_query.removeprefix(prefix).removeprefix("/")
+    found = _MOMENT.match(path)
     timestamp, modifier = "", Modifier.NONE
     if found and (found[1] or found[2]):
         timestamp, modifier = found[1], _modifier(found[2] or "")
-        rest = rest[found.end() :]
-    return ReplayAddress(timestamp, modifier, parse_url(_with_scheme(rest)))
+        path = path[found.end() :]
+    return ReplayAddress(timestamp, modifier, parse_url(_with_scheme(path)))
 
 
 def parse_archived_url(text: str) -> str:
@@ -141,8 +141,8 @@ def _with_scheme(text: str) -> str:
         raise InvalidUrl(
             "The URL is missing. Add it after /web/, for example /web/https://example.com/"
         )
-    given = unquote(text) if _ENCODED.match(text) else text
-    scheme = _SCHEME.match(given)
+    url = unquote(text) if _ENCODED.match(text) else text
+    scheme = _SCHEME.match(url)
     if scheme:
-        return f"{scheme[1]}://{given[scheme.end() :]}"
-    return given if _ANY_SCHEME.match(given) else f"http://{given}"
+        return f"{scheme[1]}://{url[scheme.end() :]}"
+    return url if _ANY_SCHEME.match(url) else f"http://{url}"

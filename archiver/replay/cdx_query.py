@@ -34,8 +34,8 @@ def field_of(name: str) -> str:
     """
     name = ALIASES.get(name, name)
     if name not in FIELDS + EXTRA_FIELDS + COUNTED:
-        known = ", ".join(FIELDS + EXTRA_FIELDS + COUNTED)
-        raise InputError(f"Unknown field {name[:40]}. Fields are: {known}.")
+        names = ", ".join(FIELDS + EXTRA_FIELDS + COUNTED)
+        raise InputError(f"Unknown field {name[:40]}. Fields are: {names}.")
     return name
 
 
@@ -130,10 +130,10 @@ def parse_filters(texts: Iterable[str], *, pywb: bool = False) -> tuple[Filter, 
     Raises:
         InputError: a filter is invalid.
     """
-    found = tuple(_filter(text, pywb=pywb) for text in texts)
-    if len(found) > MAX_FILTERS:
+    filters = tuple(_filter(text, pywb=pywb) for text in texts)
+    if len(filters) > MAX_FILTERS:
         raise InputError(f"At most {MAX_FILTERS} filters are allowed.")
-    return found
+    return filters
 
 
 def _filter(text: str, *, pywb: bool) -> Filter:
@@ -296,11 +296,11 @@ def parse_cdx_query(parameters: Mapping[str, Sequence[str]], *, pywb: bool = Fal
     return query
 
 
-def _reject_unknown(parameters: Mapping[str, Sequence[str]], known: frozenset[str]) -> None:
+def _reject_unknown(parameters: Mapping[str, Sequence[str]], names: frozenset[str]) -> None:
     for name in parameters:
-        if name not in known:
+        if name not in names:
             raise InputError(
-                f"Unknown parameter {name[:40]}. Parameters are: {', '.join(sorted(known))}."
+                f"Unknown parameter {name[:40]}. Parameters are: {', '.join(sorted(names))}."
             )
     if _flag(parameters, "showPagedIndex"):
         raise InputError("showPagedIndex is not supported, because there is no secondary index.")
@@ -399,9 +399,9 @@ def _fields(text: str, counts: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _collapses(parameters: Mapping[str, Sequence[str]]) -> tuple[tuple[str, int], ...]:
-    found = tuple(map(_collapse, parameters.get("collapse", ())))
+    collapses = tuple(map(_collapse, parameters.get("collapse", ())))
     length = _number(parameters, "collapseTime", 0, least=0, most=14)
-    return (*found, ("timestamp", length)) if length else found
+    return (*collapses, ("timestamp", length)) if length else collapses
 
 
 def _collapse(text: str) -> tuple[str, int]:

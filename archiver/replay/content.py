@@ -31,13 +31,13 @@ def merge_pieces(payload: Iterable[bytes], *, first: int = PIECE_BYTES) -> Itera
     The first merged piece has at least `first` bytes, the others at least `PIECE_BYTES`.
     """
     waiting: list[bytes] = []
-    length, wanted = 0, first
+    length, length_wanted = 0, first
     for piece in payload:
         waiting.append(piece)
         length += len(piece)
-        if length >= wanted:
+        if length >= length_wanted:
             yield b"".join(waiting)
-            waiting, length, wanted = [], 0, PIECE_BYTES
+            waiting, length, length_wanted = [], 0, PIECE_BYTES
     if waiting:
         yield b"".join(waiting)
 

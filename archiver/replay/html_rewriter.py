@@ -42,12 +42,12 @@ def rewrite_instruction(source: str, links: UrlRewriter, raw: BytesText) -> str:
     Only ``xml-stylesheet`` has one; other instructions stay the same.
     """
 
-    def rewrite(found: re.Match[str]) -> str:
-        quote, reference = found[2][0], raw.to_text(found[2][1:-1])
+    def rewrite(match: re.Match[str]) -> str:
+        quote, reference = match[2][0], raw.to_text(match[2][1:-1])
         rewritten = links.rewrite(decode_references(reference), Use.STYLE)
         if rewritten is None:
-            return found[0]
-        return f"{found[1]}{quote}{encode_references(rewritten, quote, xml=True)}{quote}"
+            return match[0]
+        return f"{match[1]}{quote}{encode_references(rewritten, quote, xml=True)}{quote}"
 
     return _HREF.sub(rewrite, source) if _STYLE.match(source) else source
 
@@ -169,12 +169,12 @@ class HtmlRewriter:
         end = end_of(_AFTER_IMAGE, self._text, at)
         if end > at:
             return self._copy(at, end)
-        rest = self._text[at : at + len(_FALLBACKS[-1])].lower()
-        is_cut = any(mark.startswith(rest) and mark != rest for mark in _FALLBACKS)
+        following = self._text[at : at + len(_FALLBACKS[-1])].lower()
+        is_cut = any(mark.startswith(following) and mark != following for mark in _FALLBACKS)
         if is_cut and not self._final:
             return None
         self._tags.promoted = False
-        self._hides_next = rest.startswith(_FALLBACKS[0])
+        self._hides_next = following.startswith(_FALLBACKS[0])
         return at
 
     def _characters(self, start: int, end: int) -> int:
@@ -217,13 +217,13 @@ class HtmlRewriter:
         text = self._text
         marks = ("<!--", "<![CDATA[") if self._foreign.inside else ("<!--",)
         for mark in marks:
-            given = text[at : at + len(mark)]
-            if given == mark and mark == "<!--":
+            start_mark = text[at : at + len(mark)]
+            if start_mark == mark and mark == "<!--":
                 return self._comment(at)
-            if given == mark:
+            if start_mark == mark:
                 self._in_section = True
                 return self._skip_to("]]>", at, at + len(mark))
-            if mark.startswith(given) and not self._final:
+            if mark.startswith(start_mark) and not self._final:
                 return None
         return self._skip_to(">", at, at + 2)
 
@@ -321,10 +321,10 @@ class HtmlRewriter:
         """
         tag = StartTag(source, "use", self._raw)
         attribute = next((each for each in ("href", "xlink:href") if tag.has(each)), "")
-        found = self._links.copy_of(tag.value(attribute)) if attribute else None
-        if found is None:
+        svg_copy = self._links.copy_of(tag.value(attribute)) if attribute else None
+        if svg_copy is None:
             return source
-        copy, links = found
+        copy, links = svg_copy
         if copy.markup:
             inner = HtmlRewriter(links, depth=MAX_NESTED_DOCUMENTS)
             markup = inner.feed(f"<svg>{copy.markup}").removeprefix("<svg>")
@@ -409,15 +409,15 @@ def rewrite_data_url(url: str, use: Use, links: UrlRewriter) -> str | None:
     Returns:
         None if the URL can stay; ``BLOCKED`` if it must be disabled.
     """
-    given = read_data_url(url)
-    if given is None:
+    data = read_data_url(url)
+    if data is None:
         return BLOCKED
-    kind = given.media_type.essence
+    kind = data.media_type.essence
     if use is Use.STYLE:
-        text = rewrite_css(given.text, links.rewrite)
-    elif kind == _HTML_TYPE or given.media_type.is_xml:
+        text = rewrite_css(data.text, links.rewrite)
+    elif kind == _HTML_TYPE or data.media_type.is_xml:
         rewriter = HtmlRewriter(links, xml=kind != _HTML_TYPE)
-        text = rewriter.feed(given.text) + rewriter.close()
+        text = rewriter.feed(data.text) + rewriter.close()
     else:
         return None
-    return None if text == given.text else write_data_url(kind, text, given.fragment)
+    return None if text == data.text else write_data_url(kind, text, data.fragment)

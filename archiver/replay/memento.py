@@ -143,8 +143,8 @@ async def json_timemap(
         ends |= dict.fromkeys(also, fields)
         yield separator + json.dumps(fields, ensure_ascii=False)
         separator = ",\n"
-    rest = json.dumps(ends, ensure_ascii=False)[1:-1]
-    yield f"\n]{', ' if rest else ''}{rest}}}}}\n"
+    after_links = json.dumps(ends, ensure_ascii=False)[1:-1]
+    yield f"\n]{', ' if after_links else ''}{after_links}}}}}\n"
 
 
 async def _with_relations(

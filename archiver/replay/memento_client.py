@@ -142,14 +142,14 @@ def original_head(
         location: redirect target of the original response.
     """
     headers = [*headers]
-    given = {name: value for name, value in headers if name in _UNPREFIXED_HEADERS}
+    original_fields = {name: value for name, value in headers if name in _UNPREFIXED_HEADERS}
     original = {
         name.removeprefix(_ORIGINAL_PREFIX): value
         for name, value in headers
         if name.startswith(_ORIGINAL_PREFIX)
         and name.removeprefix(_ORIGINAL_PREFIX) not in _TRANSFER_HEADERS
     }
-    fields = [*(given | original).items()]
+    fields = [*(original_fields | original).items()]
     fields += [each for each in headers if each[0] == "content-encoding"]
     fields += [("location", location)] if location else []
     is_chunked = length is None
@@ -165,7 +165,7 @@ def original_head(
     return "\r\n".join((*lines, "", "")).encode("latin-1", "replace")
 
 
-def nearest_first(found: Iterable[PublicMemento], moment: datetime) -> list[PublicMemento]:
+def nearest_first(mementos: Iterable[PublicMemento], moment: datetime) -> list[PublicMemento]:
     """Return the mementos without duplicates, sorted by their distance from a time."""
-    once = {to_timestamp(each.at) + each.address: each for each in found}
-    return sorted(once.values(), key=lambda each: abs(each.at - moment))
+    unique = {to_timestamp(each.at) + each.address: each for each in mementos}
+    return sorted(unique.values(), key=lambda each: abs(each.at - moment))

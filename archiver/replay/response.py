@@ -276,10 +276,10 @@ def build_presentation(
         request: the replay request.
     """
     is_stored = request.modifier is Modifier.IDENTITY
-    given = _media_type(head, start, request.modifier)
-    rewriting = Rewriting.NONE if is_stored else _rewriting(given)
-    charset = _charset(capture, start, given, rewriting, is_stored=is_stored)
-    media_type = _stated_media_type(given, rewriting, charset)
+    stated_type = _media_type(head, start, request.modifier)
+    rewriting = Rewriting.NONE if is_stored else _rewriting(stated_type)
+    charset = _charset(capture, start, stated_type, rewriting, is_stored=is_stored)
+    media_type = _stated_media_type(stated_type, rewriting, charset)
     is_pdf = media_type.essence == _PDF and start.startswith(_PDF_SIGNATURE)
     is_changed = rewriting is not Rewriting.NONE or (not is_stored and _is_coded(head))
     sent = select_delivery(capture, head, request, is_as_stored=not is_changed)
@@ -326,10 +326,10 @@ def head_of_revisit(own: ResponseHead | None, original: ResponseHead) -> Respons
 
 def _media_type(head: ResponseHead, start: bytes, modifier: Modifier) -> MediaType:
     """Return the media type as browsers determine it for the content that the modifier expects."""
-    given = resolve_media_type(declared_media_type(head.headers), start)
+    media_type = resolve_media_type(declared_media_type(head.headers), start)
     if modifier is Modifier.STYLE:
-        return as_style(given, start)
-    return as_image(given, start) if modifier is Modifier.IMAGE else given
+        return as_style(media_type, start)
+    return as_image(media_type, start) if modifier is Modifier.IMAGE else media_type
 
 
 def _rewriting(media_type: MediaType) -> Rewriting:
@@ -380,8 +380,8 @@ def _stated_media_type(
 
 def _is_displayed(media_type: MediaType) -> bool:
     """Return whether browsers display the media type; other files are downloaded."""
-    known = media_type.is_xml or media_type.is_json or media_type.is_javascript
-    return known or media_type.essence.startswith(_DISPLAYED_TYPES)
+    is_known_type = media_type.is_xml or media_type.is_json or media_type.is_javascript
+    return is_known_type or media_type.essence.startswith(_DISPLAYED_TYPES)
 
 
 def _memento_headers(capture: Capture, base: str) -> tuple[tuple[str, str], ...]:
@@ -411,8 +411,8 @@ def _archived_headers(
 def _disposition(
     capture: Capture, head: ResponseHead, *, is_shown: bool
 ) -> tuple[tuple[str, str], ...]:
-    given = head.header("content-disposition")
-    name = content_disposition(given, capture.url, is_shown=is_shown)
+    disposition = head.header("content-disposition")
+    name = content_disposition(disposition, capture.url, is_shown=is_shown)
     return (("Content-Disposition", name),) if name else ()
 
 

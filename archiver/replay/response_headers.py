@@ -39,14 +39,14 @@ def rewrite_headers(fields: Iterable[tuple[str, str]], links: UrlRewriter) -> li
         links: URL rewriter of the response; redirect targets are rewritten like links to pages.
     """
     effective: list[tuple[str, str]] = []
-    shown: list[tuple[str, str]] = []
+    kept_fields: list[tuple[str, str]] = []
     has_location = False
-    for given, value in fields:
-        name = given.lower()
+    for original_name, value in fields:
+        name = original_name.lower()
         if name in _LEFT_OUT or not _TOKEN.fullmatch(name) or len(value) > _MAX_VALUE_LENGTH:
             continue
         clean = _CONTROL.sub(" ", value)
-        shown.append((ORIGINAL_PREFIX + name, readable(clean)))
+        kept_fields.append((ORIGINAL_PREFIX + name, readable(clean)))
         if name in _KEPT:
             effective.append((name.title(), clean))
         elif name in _REWRITTEN and clean and not (name == "location" and has_location):
@@ -54,7 +54,7 @@ def rewrite_headers(fields: Iterable[tuple[str, str]], links: UrlRewriter) -> li
                 effective.append((name.title(), rewritten))
             if name == "location":  # only the first Location counts, as in the crawler
                 has_location = True
-    return effective + shown[:_MAX_FIELDS]
+    return effective + kept_fields[:_MAX_FIELDS]
 
 
 def _location(value: str, links: UrlRewriter) -> str:
@@ -78,8 +78,8 @@ def _link(value: str, links: UrlRewriter) -> str:
 
 def _write_link(path: str, link: LoadingLink) -> str:
     rel = " ".join(sorted(link.relations))
-    given = link.parameters
-    others = (f'; {name}="{given[name]}"' for name in _LINK_PARAMETERS if name in given)
+    parameters = link.parameters
+    others = (f'; {name}="{parameters[name]}"' for name in _LINK_PARAMETERS if name in parameters)
     return f'<{path}>; rel="{rel}"{"".join(others)}'
 
 
@@ -123,11 +123,11 @@ def safe_name(name: str) -> str:
     return name or "file"
 
 
-def _given_name(given: str) -> str:
-    extended = _EXTENDED.search(given)
+def _given_name(name: str) -> str:
+    extended = _EXTENDED.search(name)
     if extended:
         return unquote(extended[1])
-    plain = _PLAIN.search(given)
+    plain = _PLAIN.search(name)
     return (plain[1] or plain[2] or "") if plain else ""
 
 

@@ -66,12 +66,12 @@ class StartTag:
         self._attributes: dict[str, _Found] = {}
         self._repeated: dict[str, list[_Found]] = {}
         self._name_end = len(name) + 1
-        for found in ATTRIBUTE.finditer(source, self._name_end):
-            key = found[1].translate(TO_LOWER)
+        for match in ATTRIBUTE.finditer(source, self._name_end):
+            key = match[1].translate(TO_LOWER)
             if key in self._attributes:
-                self._repeated.setdefault(key, []).append(found)
+                self._repeated.setdefault(key, []).append(match)
             else:
-                self._attributes[key] = found
+                self._attributes[key] = match
 
     def names(self) -> tuple[str, ...]:
         """Return the names of the attributes, lower case, in order, without duplicates."""
@@ -83,28 +83,28 @@ class StartTag:
 
     def value(self, name: str) -> str:
         """Return the decoded value of an attribute; empty if missing."""
-        found = self._attributes.get(name)
-        if found is None:
+        attribute = self._attributes.get(name)
+        if attribute is None:
             return ""
-        group = found.lastindex or 1
-        return decode_references(self._raw.to_text(found[group])) if group > 1 else ""
+        group = attribute.lastindex or 1
+        return decode_references(self._raw.to_text(attribute[group])) if group > 1 else ""
 
     def set(self, name: str, value: str) -> None:
         """Set an attribute's value, in its existing quotes; add the attribute if missing."""
-        found = self._attributes.get(name)
-        group = (found.lastindex or 1) if found else 1
+        attribute = self._attributes.get(name)
+        group = (attribute.lastindex or 1) if attribute else 1
         quote = "'" if group == _SINGLE else '"'
         written = encode_references(self._raw.from_text(value), quote, xml=self._xml)
-        if found is None:
+        if attribute is None:
             edit = (self._name_end, self._name_end, f' {name}="{written}"')
         elif group in (_DOUBLE, _SINGLE):
-            edit = (*found.span(group), written)
+            edit = (*attribute.span(group), written)
         elif group == _UNQUOTED:
-            edit = (*found.span(group), f'"{written}"')
-        elif "=" in self._source[found.end(1) : found.end()]:
-            edit = (found.end(), found.end(), f'"{written}"')
+            edit = (*attribute.span(group), f'"{written}"')
+        elif "=" in self._source[attribute.end(1) : attribute.end()]:
+            edit = (attribute.end(), attribute.end(), f'"{written}"')
         else:
-            edit = (found.end(1), found.end(1), f'="{written}"')
+            edit = (attribute.end(1), attribute.end(1), f'="{written}"')
         self._edits[name] = edit
 
     def make_inert(self, name: str, instead: str = "") -> None:
@@ -112,11 +112,11 @@ class StartTag:
 
         Duplicates of the attribute are renamed too, because they would become effective.
         """
-        found = self._attributes.get(name)
-        if found is None:
+        attribute = self._attributes.get(name)
+        if attribute is None:
             return
         renamed = f"{INERT_PREFIX}{name.replace(':', '-')}"
-        self._edits[name] = (*found.span(1), instead + renamed)
+        self._edits[name] = (*attribute.span(1), instead + renamed)
         for number, again in enumerate(self._repeated.get(name, ())):
             self._edits[f"{name} {number}"] = (*again.span(1), renamed)
 
@@ -136,7 +136,7 @@ def closes_itself(source: str) -> bool:
     """Return whether a complete tag has the self-closing flag."""
     if not source.endswith("/>"):
         return False
-    ends = [found.end() for found in ATTRIBUTE.finditer(source, 1)]
+    ends = [match.end() for match in ATTRIBUTE.finditer(source, 1)]
     return not ends or ends[-1] < len(source) - 1
 
 
@@ -169,8 +169,8 @@ def disable_element(tag: StartTag, name: str) -> bool:
 
 def _disable_script(tag: StartTag) -> bool:
     """Set a type that browsers do not run; data blocks stay as they are."""
-    given = tag.value("type").strip().lower()
-    if given not in _SCRIPT_TYPES and not MediaType(given).is_javascript:
+    media_type = tag.value("type").strip().lower()
+    if media_type not in _SCRIPT_TYPES and not MediaType(media_type).is_javascript:
         return False
     if tag.has("type"):
         tag.make_inert("type", instead=f'type="{_DATA_BLOCK_TYPE}" ')
@@ -261,13 +261,15 @@ class Tags:
             self._prepare_player(tag)
         rules = rules_for(local, foreign=foreign, kind=kind)
         for attribute in tag.names():
-            known = "xlink:href" if foreign and attribute.endswith(":href") else attribute
-            treatment = acting.get(known) or GLOBAL_TREATMENTS.get(known)
+            attribute_name = "xlink:href" if foreign and attribute.endswith(":href") else attribute
+            treatment = acting.get(attribute_name) or GLOBAL_TREATMENTS.get(attribute_name)
             if treatment is not None:
                 self._apply_treatment(tag, attribute, treatment)
-            elif pointer := resolve(rules.get(known) or EVERYWHERE.get(known), tag.value):
+            elif pointer := resolve(
+                rules.get(attribute_name) or EVERYWHERE.get(attribute_name), tag.value
+            ):
                 self._rewrite_attribute(tag, attribute, pointer)
-            elif is_handler(known):
+            elif is_handler(attribute_name):
                 tag.make_inert(attribute)
         self._rewrite_whole(tag, local, rules, foreign=foreign)
         return str(tag)
@@ -335,10 +337,10 @@ class Tags:
         """
         starts = tag.has("autoplay")
         self._is_still = starts and tag.name == "video" and not tag.has("poster")
-        wanted = {"controls": "", "crossorigin": "anonymous"} | (
+        attributes = {"controls": "", "crossorigin": "anonymous"} | (
             {"preload": "auto"} if starts else {}
         )
-        for name, value in wanted.items():
+        for name, value in attributes.items():
             if not tag.has(name) or (value and tag.value(name) != value):
                 tag.set(name, value)
 

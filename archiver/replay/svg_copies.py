@@ -103,14 +103,14 @@ class SvgFile:
         copied: list[_Element] = []
         seen, waiting, length = {id}, [id], 0
         while waiting:
-            found = self._elements.get(waiting.pop())
-            if found is None or any(each.contains(found) for each in copied):
+            element = self._elements.get(waiting.pop())
+            if element is None or any(each.contains(element) for each in copied):
                 continue
-            copied.append(found)
-            length += found.end - found.start
+            copied.append(element)
+            length += element.end - element.start
             if length > _MAX_COPY:
                 return ""
-            named = _REFERENCE.finditer(self._text, found.start, found.end)
+            named = _REFERENCE.finditer(self._text, element.start, element.end)
             new = {reference[2] for reference in named} - seen
             seen |= new
             waiting += sorted(new)

@@ -155,8 +155,8 @@ def waiting_from(text: str, at: int, marks: str = "<") -> int:
         marks: characters with which an end tag or mark can start.
     """
     start = max(at, len(text) - _MAX_END_TAG)
-    found = [place for mark in marks if (place := text.find(mark, start)) >= 0]
-    return min(found, default=len(text))
+    places = [place for mark in marks if (place := text.find(mark, start)) >= 0]
+    return min(places, default=len(text))
 
 
 class _ScriptState(Enum):
@@ -178,12 +178,12 @@ class ScriptEnd:
             The end of the script's text, and whether its end tag starts there. If not, the text
                 after that position must be passed again, with more text.
         """
-        while found := _SCRIPT.search(text, at):
-            mark = found[0].lower()
+        while match := _SCRIPT.search(text, at):
+            mark = match[0].lower()
             if mark == "</script" and self._state is not _ScriptState.DOUBLE_ESCAPED:
-                return found.start(), True
+                return match.start(), True
             self._state = self._after(mark)
-            at = found.start() + 2 if mark == "<!--" else found.end()
+            at = match.start() + 2 if mark == "<!--" else match.end()
         return waiting_from(text, at, "<-"), False
 
     def _after(self, mark: str) -> _ScriptState:
@@ -335,9 +335,9 @@ class PartialTag:
     def take(self, piece: str, at: int) -> int:
         """Accept text; return the end of the tag in this piece, or -1."""
         end = self._find_end(piece, at)
-        taken = piece[at:end] if end >= 0 else piece[at:]
-        self._held.append(taken)
-        self._length += len(taken)
+        text = piece[at:end] if end >= 0 else piece[at:]
+        self._held.append(text)
+        self._length += len(text)
         if self._is_too_long:
             self._held = ["".join(self._held)[: _MAX_NAME_LENGTH + len("</>")]]
         return end

@@ -146,18 +146,18 @@ class UrlRewriter:
         try:
             return self._cache[key]
         except KeyError:
-            found = self._rewrite(reference, use)
+            rewritten = self._rewrite(reference, use)
         if len(self._cache) >= _CACHE_SIZE:
             self._cache.clear()
         if len(reference) < _CACHE_SIZE:
-            self._cache[key] = found
-        return found
+            self._cache[key] = rewritten
+        return rewritten
 
     def is_rewritten_reference(self, reference: str) -> bool:
         """Return whether a reference was already rewritten for this document."""
         path = reference.partition("#")[0]
-        _, moment, rest = path.partition(self._timestamp_segment)
-        modifier, _, url = rest.partition("/")
+        _, moment, reference_after = path.partition(self._timestamp_segment)
+        modifier, _, url = reference_after.partition("/")
         if not moment or join(url, url) != url:
             return False
         return any(
@@ -166,17 +166,17 @@ class UrlRewriter:
         )
 
     def _rewrite(self, reference: str, use: Use) -> str | None:
-        given = clean_reference(reference)
-        if not given or given.startswith("#"):
-            return self._same_document(given, use)
-        scheme = _SCHEME.match(given)
+        cleaned = clean_reference(reference)
+        if not cleaned or cleaned.startswith("#"):
+            return self._same_document(cleaned, use)
+        scheme = _SCHEME.match(cleaned)
         if scheme and (name := scheme[1].lower()) not in _ARCHIVED_SCHEMES:
             if name == "data" and use in _EMBEDDED and self._embedding is not None:
-                return self._data_url(given, use, self._embedding)
+                return self._data_url(cleaned, use, self._embedding)
             return self._other_scheme(name, use)
-        if self.is_rewritten_reference(given):
+        if self.is_rewritten_reference(cleaned):
             return None
-        address, mark, fragment = given.partition("#")
+        address, mark, fragment = cleaned.partition("#")
         if not address.isascii():
             address = encode_query(address, self._encoding)
         url = join(self.base, address + mark)

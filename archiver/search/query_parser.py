@@ -75,9 +75,9 @@ def tokenize(text: str) -> Iterator[Token]:
     Only upper-case OR is an operator, so that "or" can be searched for.
     """
     at = 0
-    while found := _TOKEN.search(text, at):
-        yield _token(found)
-        at = found.end()
+    while match := _TOKEN.search(text, at):
+        yield _token(match)
+        at = match.end()
 
 
 def _token(found: re.Match[str]) -> Token:

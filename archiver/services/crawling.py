@@ -18,7 +18,7 @@ from archiver.db import counters, crawl_status, imports, jobs, queue, segment_ro
 from archiver.db.crawl_status import QueueLag, Share, WaitingHost
 from archiver.db.engine import Database
 from archiver.errors import InputError
-from archiver.model.failure import Failure, FailureKind, Reason
+from archiver.model.failure import Failure, FailureGroup, FailureKind
 from archiver.model.imports import ImportStatus
 from archiver.model.job import Change, ChangeCursor, Job, Lease, QueueCounts, State
 from archiver.model.message import Message
@@ -147,7 +147,7 @@ class CrawlState:
     is_paused: bool
     running_jobs: tuple[Job, ...]
     hosts: tuple[WaitingHost, ...]
-    failed: tuple[Reason, ...]
+    failed: tuple[FailureGroup, ...]
 
     @property
     def failed_pages(self) -> int:
@@ -236,7 +236,7 @@ class CrawlStatus:
         await pause_import(self.context.db, import_id, paused=paused)
         self.crawling.wake()
 
-    async def failures_of(self, import_id: int) -> tuple[Reason, ...]:
+    async def failures_of(self, import_id: int) -> tuple[FailureGroup, ...]:
         """Return the failures of an import by reason."""
         async with self.context.db.read() as conn:
             found = await crawl_status.failed_by_reason(conn, most=MAX_FAILED, import_id=import_id)

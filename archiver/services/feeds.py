@@ -66,19 +66,19 @@ class FeedChecks:
             InputError: there is no feed; the message says why.
         """
         try:
-            answer = await request_feed(self._context, url)
+            response = await request_feed(self._context, url)
             try:
-                await self._items(answer)
+                await self._items(response)
             except NoFeed:
-                named = await self._linked_feed(answer)
+                named = await self._linked_feed(response)
                 if not named:
                     raise
-                answer = await request_feed(self._context, named)
-                await self._items(answer)
+                response = await request_feed(self._context, named)
+                await self._items(response)
         except FetchError as error:
             raise InputError(error.failure.message) from error
-        kept = answer.moved_to or answer.url
-        return Subscription(kept, feed_title(answer.content), home="" if kept == url else url)
+        kept = response.moved_to or response.url
+        return Subscription(kept, feed_title(response.content), home="" if kept == url else url)
 
     async def check_all(
         self,
@@ -109,35 +109,39 @@ class FeedChecks:
         """
         subscription, before, began_at = followed.subscription, followed.state, self._now()
         try:
-            answer = await request_feed(
+            response = await request_feed(
                 self._context,
                 subscription.url,
                 etag=before.etag if before and not everything else "",
                 modified=before.modified if before and not everything else "",
             )
-            items = await self._items(answer) if answer.is_modified else []
+            items = await self._items(response) if response.is_modified else []
         except FetchError as error:
             return await self._failed(followed, error.failure)
         except (NoFeed, UnreadableFile) as error:
             return await self._failed(followed, error)
         return await self._store_and_queue(
-            followed, answer, items, None if everything else began_at
+            followed, response, items, None if everything else began_at
         )
 
-    async def _items(self, answer: FeedResponse) -> list[Seed]:
+    async def _items(self, response: FeedResponse) -> list[Seed]:
         """Parse the items of a feed in a worker process.
 
         Raises:
             NoFeed: the response is not a feed.
             UnreadableFile: no item of the feed has a valid link.
         """
-        name = host(answer.url)
+        name = host(response.url)
         memory = self._context.settings.extract_memory_bytes
         try:
             async with open_links(
-                BytesIO(answer.content), name, memory_bytes=memory, url=answer.url
+                BytesIO(response.content), name, memory_bytes=memory, url=response.url
             ) as links:
-                if links.form not in FORMS and answer.is_page and not _is_bookmark_export(answer):
+                if (
+                    links.form not in FORMS
+                    and response.is_page
+                    and not _is_bookmark_export(response)
+                ):
                     raise NoFeed("No feed found at {host}.", host=name)
                 if links.form not in FORMS:
                     raise OtherFormat(
@@ -157,10 +161,10 @@ class FeedChecks:
             )
         return [each.seed for each in batch.seeds[:MAX_ITEMS]]
 
-    async def _linked_feed(self, answer: FeedResponse) -> str:
-        if not answer.is_page:
+    async def _linked_feed(self, response: FeedResponse) -> str:
+        if not response.is_page:
             return ""
-        page = Document(answer.content, "text/html", "", answer.url)
+        page = Document(response.content, "text/html", "", response.url)
         return (await self._context.derive.discover(page)).feed
 
     async def _failed(self, followed: FollowedFeed, why: Failure | InputError) -> FollowedFeed:
@@ -191,7 +195,7 @@ class FeedChecks:
     async def _store_and_queue(
         self,
         followed: FollowedFeed,
-        answer: FeedResponse,
+        response: FeedResponse,
         items: Sequence[Seed],
         began_at: datetime | None,
     ) -> FollowedFeed:
@@ -200,11 +204,11 @@ class FeedChecks:
         ``began_at`` is the start of the check; None to queue older items too.
         """
         now = self._now()
-        state = self._state_after(followed.state, answer, now)
+        state = self._state_after(followed.state, response, now)
         subscription = followed.subscription
-        if answer.is_modified and not subscription.title:
-            subscription = replace(subscription, title=feed_title(answer.content))
-        moved = answer.moved_to
+        if response.is_modified and not subscription.title:
+            subscription = replace(subscription, title=feed_title(response.content))
+        moved = response.moved_to
         async with self._context.db.write() as conn:
             if moved and followed.state:
                 await feeds.rename(conn, subscription.url, moved)
@@ -232,20 +236,20 @@ class FeedChecks:
         return FollowedFeed(subscription, state)
 
     def _state_after(
-        self, before: FeedState | None, answer: FeedResponse, now: datetime
+        self, before: FeedState | None, response: FeedResponse, now: datetime
     ) -> FeedState:
-        wait = max(self._interval, min(answer.fresh_seconds, MAX_SECONDS))
+        wait = max(self._interval, min(response.fresh_seconds, MAX_SECONDS))
         state = replace(
             before or FeedState(now, now),
             checked_at=now,
-            due_at=_NEVER if answer.is_gone else now + timedelta(seconds=wait),
+            due_at=_NEVER if response.is_gone else now + timedelta(seconds=wait),
             failures=0,
             problem="",
             reason="",
-            is_gone=answer.is_gone,
+            is_gone=response.is_gone,
         )
-        if answer.is_modified:
-            state = replace(state, etag=answer.etag, modified=answer.modified)
+        if response.is_modified:
+            state = replace(state, etag=response.etag, modified=response.modified)
         return state
 
     def _now(self) -> datetime:
@@ -277,9 +281,9 @@ def _annotated(item: Seed, subscription: Subscription, now: datetime) -> Seed:
     return replace(item, annotation=annotation)
 
 
-def _is_bookmark_export(answer: FeedResponse) -> bool:
+def _is_bookmark_export(response: FeedResponse) -> bool:
     """Return whether a page is a browser's bookmark export; ordinary pages also contain links."""
-    return b"netscape-bookmark-file" in answer.content[:1024].lower()
+    return b"netscape-bookmark-file" in response.content[:1024].lower()
 
 
 MAX_SHOWN = 50

@@ -149,15 +149,16 @@ class _Checked:
         location: location of the record.
         capture: the capture that the record contains, if any.
         findings: problems of the record.
-        answer: id of the record, if it is a partial response, or one to a request other than GET.
-            Scripts cause such responses, which are not captures. None for other records.
+        excluded_id: id of the record, if it is a partial response or the response to a request
+            other than GET. Scripts make such requests; their responses are not captures. None for
+            other records.
         entry_record: the parsed record, if it is an intact entry record.
     """
 
     location: Location
     capture: Capture | None
     findings: tuple[Finding, ...]
-    answer: RecordId | None = None
+    excluded_id: RecordId | None = None
     entry_record: EntryRecord | None = None
 
 
@@ -268,7 +269,7 @@ class Fixity:
         async with self._db.read() as conn:
             rows = await captures.between(conn, name, first, last)
             sent = await captures.excluded_responses_between(conn, name, first, last)
-        findings = [*_other_answers(name, sent, batch.checked)]
+        findings = [*_unmatched_excluded(name, sent, batch.checked)]
         for checked in batch.checked:
             if checked.capture is None:
                 continue
@@ -304,7 +305,7 @@ class Fixity:
                 drawn = await screenshots.of_snapshots(conn, [each.row_id for each in rows])
             for finding in await asyncio.to_thread(self._missing_records, rows, drawn):
                 yield finding
-            for finding in await self._missing_answers(rows):
+            for finding in await self._missing_excluded(rows):
                 yield finding
 
     def _missing_records(
@@ -343,7 +344,7 @@ class Fixity:
             return ""
         return _DIFFERS.format(names="page, title or summary", where=_where(row.record))
 
-    async def _missing_answers(self, rows: list[snapshots.SnapshotRow]) -> list[Finding]:
+    async def _missing_excluded(self, rows: list[snapshots.SnapshotRow]) -> list[Finding]:
         """Return findings for missing responses that a snapshot's scripts requested."""
         rendered = [each for each in rows if each.snapshot.rendering is Rendering.DONE]
         named = await asyncio.to_thread(lambda: [self._named(each) for each in rendered])
@@ -384,11 +385,11 @@ def _check_other_files(found: Survey, indexed: Mapping[str, int]) -> Iterator[Fi
         yield Finding(tail.name, f"{TRUNCATED} {tail.size:,} bytes.", is_wrong=False)
 
 
-def _other_answers(
+def _unmatched_excluded(
     name: str, rows: Mapping[int, RecordId], batch: list[_Checked]
 ) -> Iterator[Finding]:
     """Yield findings for index rows of script responses that match no record of a batch."""
-    expected = {each.location.offset: each.answer for each in batch}
+    expected = {each.location.offset: each.excluded_id for each in batch}
     for offset, record_id in rows.items():
         if expected.get(offset) != record_id:
             yield Finding(_where(Location(name, offset, 0)), _NO_SUCH_RECORD)
@@ -437,8 +438,8 @@ def _check(scanned: segment_scanning.Scanned, name: str) -> _Checked:
     if capture:
         capture = replace(capture, location=place)
     findings = tuple(Finding(_where(place), each) for each in problems)
-    answer = record.id if is_excluded_response(record) else None
-    return _Checked(place, capture, findings, answer, None if problems else entry_record)
+    excluded_id = record.id if is_excluded_response(record) else None
+    return _Checked(place, capture, findings, excluded_id, None if problems else entry_record)
 
 
 class _EntryComparison:

@@ -228,8 +228,8 @@ class Search:
         async with self._db.read() as conn:
             request = request_of(tree, query)
             found = await self._found(conn, request, query, summary_size)
-            page, answered = found.page, found.tree
-            shown = await self._shown(conn, page.entries, answered)
+            page, used_tree = found.page, found.tree
+            shown = await self._shown(conn, page.entries, used_tree)
             is_poor = not query.after and len(page.entries) - page.partial < FEW
             suggestion = await correction(conn, tree) if is_poor else None
         listing = Listing(
@@ -238,7 +238,7 @@ class Search:
             sort=sort_of(query, tree),
             is_newest_only=page.is_newest_only,
             partial=page.partial,
-            used_query="" if answered == request.tree else write(answered),
+            used_query="" if used_tree == request.tree else write(used_tree),
             suggestion=write(suggestion) if suggestion else "",
         )
         return listing, found.summary

@@ -580,13 +580,13 @@ class _Range:
             InvalidRecord, TruncatedRecord: the record is damaged.
         """
         record, place = scanned.record, Location(self._segment, scanned.offset, 0)
-        answer = capture_of(record, place) if is_excluded_response(record) else None
+        excluded = capture_of(record, place) if is_excluded_response(record) else None
         is_request = record.type is RecordType.REQUEST and self._awaiting_request is not None
         request = record.block.read(MAX_REQUEST_BYTES) if is_request else b""
         location = scanned.place()
         if self._awaiting_request and (query := query_of_request(request)):
             self._script_responses.append(ScriptResponse(self._awaiting_request, query))
-        self._awaiting_request = replace(answer, location=location) if answer else None
+        self._awaiting_request = replace(excluded, location=location) if excluded else None
         if capture := captures.get(location.offset):
             self._captures.append(capture)
         self.length += location.length
@@ -608,9 +608,9 @@ def _collect_index_lines(zip_: _Zip, lines: SortedLines, piece: Piece) -> None:
 
     for each in piece.captures:
         lines.add(cdxj_line(each, **place(each)).encode())
-    for answer in piece.excluded_responses:
-        response = answer.response
-        lines.add(cdxj_line(response, query=answer.query, **place(response)).encode())
+    for excluded in piece.excluded_responses:
+        response = excluded.response
+        lines.add(cdxj_line(response, query=excluded.query, **place(response)).encode())
 
 
 def _add_index(zip_: _Zip, lines: SortedLines) -> bytes:

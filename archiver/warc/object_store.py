@@ -167,8 +167,8 @@ def _user_errors() -> Iterator[None]:
 
 def _error_code(text: str) -> str:
     """Return the error code or status in an error message, which is safe to show to users."""
-    if found := _CODE.search(text) or _STATUS.search(text):
-        return found[1]
+    if match := _CODE.search(text) or _STATUS.search(text):
+        return match[1]
     return "timed out" if "timed out" in text or "timeout" in text else "no connection"
 
 

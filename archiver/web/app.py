@@ -57,7 +57,7 @@ def build_app(
         middlewares=(
             middleware.measure,
             middleware.compress,
-            middleware.answer_errors,
+            middleware.render_errors,
             middleware.check_host,
             middleware.serve_replay_only,
             middleware.authenticate,

@@ -61,8 +61,8 @@ def _refuse_guessing(request: web.Request) -> None:
             "Too many wrong passwords. Try again in {count} seconds.",
             count=seconds,
         )
-        answer = web.HTTPTooManyRequests(headers={"Retry-After": str(seconds)})
-        raise refusing(answer, sentence)
+        refusal = web.HTTPTooManyRequests(headers={"Retry-After": str(seconds)})
+        raise refusing(refusal, sentence)
 
 
 async def start_session(request: web.Request, response: web.StreamResponse) -> None:

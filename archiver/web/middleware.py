@@ -339,15 +339,15 @@ class Problem:
 
 
 @web.middleware
-async def answer_errors(request: web.Request, handler: Handler) -> web.StreamResponse:
+async def render_errors(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Turn errors into responses that say what happened."""
     request[SIGNED_IN], request[ORIGIN], request[SESSION] = False, "", ""
     try:
         return await handler(request)
-    except web.HTTPException as answer:
-        if answer.status < HTTPStatus.BAD_REQUEST:
+    except web.HTTPException as error:
+        if error.status < HTTPStatus.BAD_REQUEST:
             raise
-        return await _render_problem(request, _problem_of_http(answer))
+        return await _render_problem(request, _problem_of_http(error))
     except ConnectionError:
         if request.transport is not None and not request.transport.is_closing():
             raise
@@ -358,17 +358,15 @@ async def answer_errors(request: web.Request, handler: Handler) -> web.StreamRes
         return await _render_problem(request, _problem_of_error(error, request))
 
 
-def _problem_of_http(answer: web.HTTPException) -> Problem:
-    text = answer.text or ""
-    usual = text == f"{answer.status}: {answer.reason}" or answer.status in _CODES
-    phrase = HTTPStatus(answer.status).phrase
+def _problem_of_http(error: web.HTTPException) -> Problem:
+    text = error.text or ""
+    usual = text == f"{error.status}: {error.reason}" or error.status in _CODES
+    phrase = HTTPStatus(error.status).phrase
     return Problem(
-        status=answer.status,
-        code=_CODES.get(answer.status, phrase.lower().replace(" ", "_").replace("-", "_")),
-        message=_MESSAGES.get(answer.status, Message(f"{phrase}."))
-        if usual
-        else message_of(answer),
-        headers={name: answer.headers[name] for name in _PASSED_HEADERS if name in answer.headers},
+        status=error.status,
+        code=_CODES.get(error.status, phrase.lower().replace(" ", "_").replace("-", "_")),
+        message=_MESSAGES.get(error.status, Message(f"{phrase}.")) if usual else message_of(error),
+        headers={name: error.headers[name] for name in _PASSED_HEADERS if name in error.headers},
     )
 
 
@@ -502,8 +500,8 @@ async def measure(request: web.Request, handler: Handler) -> web.StreamResponse:
     status = 500
     try:
         response = await handler(request)
-    except web.HTTPException as answer:
-        status = answer.status
+    except web.HTTPException as error:
+        status = error.status
         raise
     else:
         status = response.status

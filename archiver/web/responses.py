@@ -19,17 +19,17 @@ _MESSAGE = web.ResponseKey("message", Message)
 """Key of the message of an HTTP error."""
 
 
-def refusing(answer: web.HTTPException, message: Message) -> web.HTTPException:
+def refusing(error: web.HTTPException, message: Message) -> web.HTTPException:
     """Set the message of an HTTP error and return the error; API clients get it in English."""
-    answer.text = str(message)
-    answer[_MESSAGE] = message
-    return answer
+    error.text = str(message)
+    error[_MESSAGE] = message
+    return error
 
 
-def message_of(answer: web.HTTPException) -> Message:
+def message_of(error: web.HTTPException) -> Message:
     """Return the message of an HTTP error."""
-    text = answer.text or ""
-    return answer.get(_MESSAGE) or Message(text)
+    text = error.text or ""
+    return error.get(_MESSAGE) or Message(text)
 
 
 SMALLEST = 1 << 10

@@ -16,7 +16,7 @@ from archiver.pages.references import (
     REQUISITE_KINDS,
     SVG,
     SVG_ANY,
-    Choice,
+    ConditionalPointer,
     Form,
     is_loaded,
     resolve,
@@ -72,7 +72,7 @@ VALUES = {
 
 def value_for(rule, name):
     """Return a value with a unique reference, in the form that the rule reads."""
-    form = rule.form if not isinstance(rule, Choice) else Form.URL
+    form = rule.form if not isinstance(rule, ConditionalPointer) else Form.URL
     return VALUES[form].replace("{}", name)
 
 
@@ -105,7 +105,7 @@ def test_every_kind_of_resource_has_a_use():
 
 
 def _uses(rule):
-    return rule.uses if isinstance(rule, Choice) else {rule.use}
+    return rule.uses if isinstance(rule, ConditionalPointer) else {rule.use}
 
 
 @st.composite

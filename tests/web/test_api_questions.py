@@ -1,14 +1,14 @@
 from aiohttp import web
 
-from archiver.web.api.json_http import SaveRequest, answer, numbers, read_json
+from archiver.web.api.json_http import SaveRequest, json_response, numbers, read_json
 
 
 async def echo(request: web.Request) -> web.Response:
-    return answer(await read_json(request, SaveRequest))
+    return json_response(await read_json(request, SaveRequest))
 
 
 async def ids(request: web.Request) -> web.Response:
-    return answer(numbers(request, "ids"), shape=list[int])
+    return json_response(numbers(request, "ids"), shape=list[int])
 
 
 ROUTES = (web.post("/api/v1/x", echo), web.get("/api/v1/ids", ids))

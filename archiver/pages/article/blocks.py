@@ -205,7 +205,7 @@ def find_data(root: Element) -> set[Element]:
         elif around is not None:
             _count(around, element)
         stack.extend((each, around) for each in element)
-    return {each for each, found in tables.items() if _is_data(each, found)}
+    return {each for each, cells in tables.items() if _is_data(each, cells)}
 
 
 def _is_marked(table: Element) -> bool:
@@ -234,8 +234,8 @@ def _is_data(element: Element, table: _Table) -> bool:
 
 
 def _span(element: Element, name: str) -> int:
-    given = element.get(name) or ""
-    return int(given) if given.isascii() and given.isdigit() and len(given) < 4 else 1
+    value = element.get(name) or ""
+    return int(value) if value.isascii() and value.isdigit() and len(value) < 4 else 1
 
 
 _LISTS = frozenset({"ul", "ol"})
@@ -393,6 +393,6 @@ def _add_tail(
 
 def _put_before(element: Element, tag: str) -> Element:
     """Insert a new element before an element; return the new element."""
-    made = etree.Element(tag)
-    element.addprevious(made)
-    return made
+    wrapper = etree.Element(tag)
+    element.addprevious(wrapper)
+    return wrapper

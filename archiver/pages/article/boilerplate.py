@@ -100,13 +100,13 @@ def remove_boilerplate(root: Element, rules: Rules, before: dict[Element, Measur
 
 def _within_kept(root: Element, data: set[Element]) -> set[Element]:
     """Return all descendants of data tables, notes and the elements in ``_KEEPING``."""
-    found: set[Element] = set()
+    within: set[Element] = set()
     for element in root.iterdescendants():
-        if element in found:
+        if element in within:
             continue
         if element in data or element.tag in _KEEPING or _is_named_note(element):
-            found.update(element.iterdescendants())
-    return found
+            within.update(element.iterdescendants())
+    return within
 
 
 def _is_named_note(element: Element) -> bool:

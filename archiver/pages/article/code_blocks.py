@@ -272,7 +272,7 @@ def _language(pre: Element) -> str:
 
 def _name_in(element: Element) -> str:
     """Return the language named by an element's own attributes; empty if there is none."""
-    given = element.get("data-lang") or element.get("data-language") or ""
+    language = element.get("data-lang") or element.get("data-language") or ""
     found = _LANGUAGE.search(element.get("class") or "")
-    name = (given or (found[1] if found else "")).strip().lower().rstrip(";,.-")
+    name = (language or (found[1] if found else "")).strip().lower().rstrip(";,.-")
     return name if _NAME.fullmatch(name) else ""

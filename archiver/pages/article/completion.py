@@ -34,10 +34,10 @@ def text_direction(page: LexborHTMLParser, body: Element) -> str:
         page: the parsed page, whose ``html`` and ``body`` elements are read.
         body: the body of the same page as an lxml tree.
     """
-    given = [each.attributes.get("dir") for each in (page.root, page.body) if each]
+    directions = [each.attributes.get("dir") for each in (page.root, page.body) if each]
     if _HAS_DIRECTION(body):
-        given += [each.get("dir") for each in _main_path(body)]
-    return next((each.lower() for each in reversed(given) if each), "")
+        directions += [each.get("dir") for each in _main_path(body)]
+    return next((each.lower() for each in reversed(directions) if each), "")
 
 
 def set_direction(root: Element, direction: str) -> None:
@@ -116,13 +116,13 @@ def make_ids_unique(root: Element, part: int) -> None:
 
 def _normalise_targets(root: Element) -> None:
     """Keep ids of headings and of link targets; convert an anchor's name to an id."""
-    wanted = {unquote(each) for each in _fragments(root)}
+    targets = {unquote(each) for each in _fragments(root)}
     seen: set[str] = set()
     for element in root.iter():
         name = element.get("id") or (element.get("name") if element.tag == "a" else None)
         if name is None:
             continue
-        is_target = name in wanted or element.tag in HEADINGS
+        is_target = name in targets or element.tag in HEADINGS
         if is_target and name not in seen and not any(each.isspace() for each in name):
             seen.add(name)
             element.set("id", name)
@@ -175,8 +175,8 @@ def _absolute_set(value: str, base: str) -> str | None:
     those without a width are dropped.
     """
     candidates: dict[str, str] = {}
-    for given, descriptors in read_candidates(value):
-        absolute = join(base, given)
+    for reference, descriptors in read_candidates(value):
+        absolute = join(base, reference)
         if absolute and absolute.startswith(("http:", "https:")):
             candidates.setdefault(_descriptor(descriptors), absolute)
     if any(each.endswith("w") for each in candidates):

@@ -188,11 +188,11 @@ def page_of(url: str) -> str:
     if not host:
         return url
     parts = urlsplit(url)
-    if found := _YOUTUBE.match(parts.path):
-        if "youtube" in host and found[1] != "videoseries":
-            return f"https://www.youtube.com/watch?v={found[1]}"
-    elif "vimeo" in host and (found := _VIMEO.match(parts.path)):
-        return f"https://vimeo.com/{found[1]}"
+    if match := _YOUTUBE.match(parts.path):
+        if "youtube" in host and match[1] != "videoseries":
+            return f"https://www.youtube.com/watch?v={match[1]}"
+    elif "vimeo" in host and (match := _VIMEO.match(parts.path)):
+        return f"https://vimeo.com/{match[1]}"
     elif "instagram" in host:
         return url.removesuffix("embed/")
     elif "twitter" in host:

@@ -90,10 +90,10 @@ def choose_article(body: Element) -> Element | None:
         page = deepcopy(body.getparent()).find("body")
         scores = Scores(page, strict=strict, weighted=rules.weighted)
         root = make_root(scores.choose().parts)
-        found = remove_boilerplate(root, rules, scores.measures).worth
-        if best is None or found > RETRY_FACTOR * best[0]:
-            best = found, root
-            if found >= ENOUGH_CHARACTERS:
+        worth = remove_boilerplate(root, rules, scores.measures).worth
+        if best is None or worth > RETRY_FACTOR * best[0]:
+            best = worth, root
+            if worth >= ENOUGH_CHARACTERS:
                 break
     if best is None or best[0] < NEARLY_EMPTY:
         best = _main_part(body, best)
@@ -111,8 +111,8 @@ def _main_part(body: Element, best: tuple[int, Element] | None) -> tuple[int, El
     if not parts:
         return best
     root = make_root((parts[0],))
-    found = remove_boilerplate(root, Rules(conditional=False), {}).worth
-    return (found, root) if best is None or found > MAIN_FACTOR * best[0] else best
+    worth = remove_boilerplate(root, Rules(conditional=False), {}).worth
+    return (worth, root) if best is None or worth > MAIN_FACTOR * best[0] else best
 
 
 LINES_ABOVE, _MAX_ABOVE = 5, 2000
@@ -240,8 +240,8 @@ def _with_hidden(
     best, length = visible, _length(visible)
     for each in hidden:
         if each.size > each.factor * max(length, SHORTEST / each.factor):
-            found = parse(each.markup)
-            body = to_tree(found) if found is not None else None
+            parsed = parse(each.markup)
+            body = to_tree(parsed) if parsed is not None else None
             best = _longer(best, body, each.markup, each.factor)
             length = _length(best)
     if length < NEARLY_EMPTY:
@@ -264,8 +264,8 @@ def _longer(
     return found if _length(found) > max(factor * _length(best), SHORTEST) else best
 
 
-def _length(found: _Found) -> int:
-    return len(" ".join(text_in(found[1]).split())) if found[1] is not None else 0
+def _length(reading: _Found) -> int:
+    return len(" ".join(text_in(reading[1]).split())) if reading[1] is not None else 0
 
 
 def _sanitised(head: Element, article: Element) -> Article:
@@ -273,11 +273,11 @@ def _sanitised(head: Element, article: Element) -> Article:
     written: str = etree.tostring(article, encoding="unicode", method="html")
     bare = _DOCUMENT.match(written)
     above = "".join(etree.tostring(each, encoding="unicode", method="html") for each in head)
-    found = Article(
+    extracted = Article(
         html=sanitise(bare[1] if bare else written).strip(),
         head=sanitise(above).strip() if above else "",
     )
-    return replace(found, text=to_text(whole(found)))
+    return replace(extracted, text=to_text(whole(extracted)))
 
 
 def _normalise(body: Element, source: str, *, hides: bool = True) -> None:

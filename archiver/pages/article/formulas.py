@@ -242,29 +242,29 @@ def _normalise_text(body: Element, formulas: _Formulas, *, dollars: bool) -> Non
             _normalise_own(element, formulas, dollars=dollars)
         for child in inside:
             if _may_contain(child.tail):
-                made = _split_at_formulas(child.tail, formulas, dollars=dollars)
-                if made:
-                    child.tail = made[0][1]
-                    _insert_after(child, made[1:])
+                pieces = _split_at_formulas(child.tail, formulas, dollars=dollars)
+                if pieces:
+                    child.tail = pieces[0][1]
+                    _insert_after(child, pieces[1:])
 
 
 def _normalise_own(element: Element, formulas: _Formulas, *, dollars: bool) -> None:
-    made = (
+    pieces = (
         _split_at_formulas(element.text, formulas, dollars=dollars)
         if _may_contain(element.text)
         else []
     )
-    if made:
-        element.text = made[0][1]
-        for formula, tail in reversed(made[1:]):
+    if pieces:
+        element.text = pieces[0][1]
+        for formula, tail in reversed(pieces[1:]):
             if formula is not None:
                 formula.tail = tail
                 element.insert(0, formula)
 
 
-def _insert_after(child: Element, made: list[tuple[Element | None, str]]) -> None:
+def _insert_after(child: Element, pieces: list[tuple[Element | None, str]]) -> None:
     at = child
-    for formula, tail in made:
+    for formula, tail in pieces:
         if formula is None:
             continue
         text, at.tail = at.tail, None
@@ -281,17 +281,17 @@ def _split_at_formulas(
     text: str, formulas: _Formulas, *, dollars: bool
 ) -> list[tuple[Element | None, str]]:
     """Return (None, text before the formulas), then (formula, text after it) for each formula."""
-    made: list[tuple[Element | None, str]] = []
+    pieces: list[tuple[Element | None, str]] = []
     formula: Element | None = None
     done = at = 0
     while opened := _OPENS.search(text, at):
         at = opened.end()
-        found = _find_closing(text, opened) if dollars or opened[0] != "$" else None
-        if found:
-            made.append((formula, text[done : opened.start()]))
-            formula = formulas.make(found[0], display=opened[0] not in _INLINE)
-            done = at = found[1]
-    return [*made, (formula, text[done:])] if made else []
+        closing = _find_closing(text, opened) if dollars or opened[0] != "$" else None
+        if closing:
+            pieces.append((formula, text[done : opened.start()]))
+            formula = formulas.make(closing[0], display=opened[0] not in _INLINE)
+            done = at = closing[1]
+    return [*pieces, (formula, text[done:])] if pieces else []
 
 
 def _find_closing(text: str, opened: re.Match[str]) -> tuple[str, int] | None:

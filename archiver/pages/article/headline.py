@@ -209,11 +209,11 @@ def _missing(root: Element, lead: Lead) -> list[Element]:
     text = _bare_lead("".join(root.itertext())) if lead.parts else ""
     if not lead.beginning or lead.beginning not in text:
         return []
-    shown = {_name(each) for each in root.iter("img")}
+    names = {_name(each) for each in root.iter("img")}
     missing = []
     for part in lead.parts:
         pictures = [_name(each) for each in part.iter("img")]
-        is_there = shown.intersection(pictures) if pictures else _text(part) in text
+        is_there = names.intersection(pictures) if pictures else _text(part) in text
         if not is_there:
             missing.append(part)
     return missing

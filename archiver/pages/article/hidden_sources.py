@@ -55,23 +55,23 @@ class HiddenSource:
 def hidden_sources(page: LexborHTMLParser) -> list[HiddenSource]:
     """Return markup in templates and data that may contain the article, the longest first."""
     stated: list[str] = []
-    found: list[str] = []
+    html_texts: list[str] = []
     for script in page.css("script[type]")[:_MAX_ELEMENTS]:
         kind, text = script.attributes.get("type") or "", script.text() or ""
         if len(text) < SHORTEST:
             continue
         if kind.lower() in _DATA:
             stated += _bodies(text)
-            found += _markup_in(text)
+            html_texts += _markup_in(text)
         elif _TEMPLATE_TYPE.search(kind[:SHORTEST]):
-            found.append(_PLACEHOLDER.sub("", text))
+            html_texts.append(_PLACEHOLDER.sub("", text))
     for root in page.template_fragments()[:_MAX_ELEMENTS]:
-        found.append("".join(each.html or "" for each in root.iter(include_text=True)))
+        html_texts.append("".join(each.html or "" for each in root.iter(include_text=True)))
     for element in page.css("noscript, noframes, textarea, xmp")[:_MAX_ELEMENTS]:
         content = element.inner_html if element.tag == "noscript" else element.text()
-        found.append(_as_markup(content or ""))
+        html_texts.append(_as_markup(content or ""))
     sources = [HiddenSource(each, len(without_tags(each)), STATED) for each in stated]
-    sources += [HiddenSource(each, len(without_tags(each)), POSSIBLE) for each in found]
+    sources += [HiddenSource(each, len(without_tags(each)), POSSIBLE) for each in html_texts]
     return sorted(sources, key=lambda each: -each.size)[:MAX_SOURCES]
 
 
@@ -91,15 +91,15 @@ def _markup_in(text: str) -> Iterator[str]:
 
 def _strings(parsed: object) -> Iterator[str]:
     """Yield all strings of parsed JSON, in order."""
-    left = [parsed]
-    while left:
-        value = left.pop()
+    waiting = [parsed]
+    while waiting:
+        value = waiting.pop()
         if isinstance(value, str):
             yield value
         elif isinstance(value, dict):
-            left += reversed(value.values())
+            waiting += reversed(value.values())
         elif isinstance(value, list):
-            left += reversed(value)
+            waiting += reversed(value)
 
 
 def _as_markup(text: str) -> str:

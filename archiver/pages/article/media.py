@@ -132,11 +132,11 @@ def is_icon(drawing: Element) -> bool:
 
 def _sides(drawing: Element) -> tuple[float, ...]:
     style = _declarations(drawing.get("style") or "", {"width", "height"})
-    found = [
+    edges = [
         _NUMBER.fullmatch(drawing.get(name) or style.get(name) or "")
         for name in ("width", "height")
     ]
-    sides = tuple(float(each[1]) for each in found if each)
+    sides = tuple(float(each[1]) for each in edges if each)
     if sides:
         return sides
     box = _BETWEEN.split((drawing.get("viewbox") or "").strip())
@@ -181,14 +181,14 @@ def _read_rules(drawing: Element) -> Rules:
     return rules
 
 
-def _declarations(style: str, wanted: frozenset[str] | set[str]) -> dict[str, str]:
-    found = {}
+def _declarations(style: str, names: frozenset[str] | set[str]) -> dict[str, str]:
+    values = {}
     for declaration in style[:4096].split(";"):
         name, colon, value = declaration.partition(":")
         name = name.strip().lower()
-        if colon and name in wanted:
-            found[name] = value.replace("!important", "").strip()
-    return found
+        if colon and name in names:
+            values[name] = value.replace("!important", "").strip()
+    return values
 
 
 SMALLEST: Final = 2
@@ -258,8 +258,8 @@ def _drop_placeholder(noscript: Element, image: Element) -> None:
             remove(each)
     blurred = _pictured_alone(noscript.getprevious())
     if blurred is not None:
-        shown = next(blurred.iter("img"))
-        sizes = [(each.get("width"), each.get("height")) for each in (shown, image)]
+        placeholder = next(blurred.iter("img"))
+        sizes = [(each.get("width"), each.get("height")) for each in (placeholder, image)]
         if all(sizes[0]) and sizes[0] == sizes[1]:
             remove(blurred)
 
@@ -382,11 +382,11 @@ def _in_css(style: str) -> str:
     """Return the URL of the first image in CSS declarations or in a CSS value; empty if none."""
     if "url(" not in style or len(style) > _MAX_STYLE:
         return ""
-    found: list[str] = []
+    urls: list[str] = []
 
     def see(reference: str, use: Use) -> None:
         if use is Use.PAINT and reference.strip() and not is_placeholder(reference):
-            found.append(reference.strip())
+            urls.append(reference.strip())
 
     rewrite_css(style, see)
-    return found[0] if found else ""
+    return urls[0] if urls else ""

@@ -49,9 +49,9 @@ def find_next_part(tree: LexborHTMLParser, url: str) -> str | None:
     if not links or not is_article(tree):
         return None
     for each in links:
-        found = join(url, clean_reference(each.attributes.get("href") or ""))
-        if found and is_next_page(url, found):
-            return found
+        target = join(url, clean_reference(each.attributes.get("href") or ""))
+        if target and is_next_page(url, target):
+            return target
     return None
 
 
@@ -76,8 +76,8 @@ def _numbered_readings(url: SplitResult) -> Iterator[tuple[int, tuple[str, str]]
     for n, (name, value) in enumerate(fields):
         is_number = value.isascii() and value.isdecimal() and len(value) <= _MAX_DIGITS
         if name.lower() in _COUNTERS and is_number:
-            rest = fields[:n] + fields[n + 1 :]
-            yield int(value), (_path_pattern(url.path), urlencode(rest))
+            others = fields[:n] + fields[n + 1 :]
+            yield int(value), (_path_pattern(url.path), urlencode(others))
     found = _NUMBERED.fullmatch(url.path)
     if found and not _FIRST_OF_A_LIST.search(url.path):
         suffix = (found["suffix"] or "").strip("/")

@@ -34,13 +34,13 @@ def append_missing_notes(root: Element, body: Element) -> None:
         root: the root of the article.
         body: the body of the page, which includes the whole article; it is not modified.
     """
-    wanted = {*islice(_fragments(root), MAX_NOTES)}
-    there = _names_in(root) if wanted else set()
-    wanted -= there
-    text = first_text(root, _MAX_TEXT) if wanted else ""
+    targets = {*islice(_fragments(root), MAX_NOTES)}
+    there = _names_in(root) if targets else set()
+    targets -= there
+    text = first_text(root, _MAX_TEXT) if targets else ""
     notes: dict[Element, None] = {}
-    for element in _NAMED(body) if wanted else ():
-        if not wanted.isdisjoint(_own_names(element)):
+    for element in _NAMED(body) if targets else ():
+        if not targets.isdisjoint(_own_names(element)):
             note = _note_of(element, there)
             if note is not None and not _is_answer(note) and first_text(note, MAX_NOTE) not in text:
                 notes[note] = None

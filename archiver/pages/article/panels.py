@@ -96,16 +96,18 @@ def _by_role(body: Element) -> Iterator[_Tabs]:
     """Yield tab lists with their tabs and panels, as in WAI-ARIA (§5.4, tab, tablist, tabpanel)."""
     lists = _TABLISTS(body)
     labelled = {each.get("aria-labelledby"): each for each in _LABELLED(body)} if lists else {}
-    known = {each.get("id"): each for each in _PANELS(body)} if lists else {}
+    tabs_by_id = {each.get("id"): each for each in _PANELS(body)} if lists else {}
     for element in lists:
         inner = islice(element.iter(), _MAX_ELEMENTS)
         tabs = [each for each in inner if each.get("role") == "tab"]
         panels = [
-            labelled.get(each.get("id")) if each.get("id") else known.get(each.get("aria-controls"))
+            labelled.get(each.get("id"))
+            if each.get("id")
+            else tabs_by_id.get(each.get("aria-controls"))
             for each in tabs
         ]
-        found = [each for each in panels if each is not None]
-        yield element, tabs, found or _panels(element.getnext())
+        named_panels = [each for each in panels if each is not None]
+        yield element, tabs, named_panels or _panels(element.getnext())
 
 
 def _panels(behind: Element | None) -> list[Element]:

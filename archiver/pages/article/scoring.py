@@ -147,19 +147,19 @@ def measure_in(element: Element, measures: dict[Element, Measure]) -> Measure:
 
 def take(element: Element, measures: dict[Element, Measure]) -> Measure:
     """Return the measure of an element whose children have been measured."""
-    found = Measure()
+    measure = Measure()
     text = element.text
     if text and not text.isspace():
-        count_text(found, text)
+        count_text(measure, text)
     for child in element:
         inner = measures.get(child)
         if inner is not None:
-            found.add(inner)
+            measure.add(inner)
         text = child.tail
         if text and not text.isspace():
-            count_text(found, text)
-    count_element(found, element)
-    return found
+            count_text(measure, text)
+    count_element(measure, element)
+    return measure
 
 
 def text_length(text: str | None) -> int:
@@ -294,7 +294,7 @@ _GUARDED = frozenset({"table", "code", "pre", "math", "figure"}) | HEADINGS
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class MainElement:
     """Chosen element with the siblings that belong to it, in order."""
 
     top: Element
@@ -319,7 +319,7 @@ class Scores:
         self.measures = measure_all(body)
         self._scores: dict[Element, float] = {}
 
-    def choose(self) -> Choice:
+    def choose(self) -> MainElement:
         """Return the element of the article, with the siblings that belong to it."""
         for element in self._scored:
             self._add_points(element)
@@ -328,18 +328,18 @@ class Scores:
             key=lambda each: -each[0],
         )[:MAX_CANDIDATES]
         if not ranked or ranked[0][1].tag == "body":
-            return Choice(self._body, tuple(self._body))
+            return MainElement(self._body, tuple(self._body))
         for score, element in ranked:
             self._scores[element] = score
         top = self._climb(self._common_parent(ranked))
-        return self._widened(Choice(top, tuple(self._with_siblings(top))))
+        return self._widened(MainElement(top, tuple(self._with_siblings(top))))
 
-    def _widened(self, choice: Choice) -> Choice:
+    def _widened(self, choice: MainElement) -> MainElement:
         """Return the choice, or an ancestor that holds much more of the page's prose."""
         top = Coverage(self._body, self.measures).widen(choice.top, choice.parts)
         if top is choice.top:
             return choice
-        return Choice(top, tuple(top) if top is self._body else (top,))
+        return MainElement(top, tuple(top) if top is self._body else (top,))
 
     def _add_points(self, element: Element) -> None:
         measure = self.measures.get(element)
@@ -438,9 +438,9 @@ class Scores:
         return those without prose too.
         """
         named = [each for each in siblings if _is_similar(each, name)]
-        found = {each for each in named if self._is_prose(each)}
-        is_series = len(found) >= FEWEST_IN_SERIES and 2 * len(found) > len(named)
-        return set(named) if is_series else found
+        similar = {each for each in named if self._is_prose(each)}
+        is_series = len(similar) >= FEWEST_IN_SERIES and 2 * len(similar) > len(named)
+        return set(named) if is_series else similar
 
     def _belongs(self, sibling: Element, name: str, top: float, least: float) -> bool:
         score = self._scores.get(sibling)

@@ -375,9 +375,9 @@ class Surroundings:
 
     def _leaves_enough(self, blocks: list[Element], prose: int) -> bool:
         """Return whether the page has enough prose besides these blocks to be an article."""
-        rest = self._prose_left - prose
+        remaining = self._prose_left - prose
         size = sum(self._text[each] for each in blocks)
-        return rest >= LEAST_REST and rest >= LEAST_SHARE * size
+        return remaining >= LEAST_REST and remaining >= LEAST_SHARE * size
 
     def _is_headline(self, link: Element) -> bool:
         is_long = self._text[link] >= SHORTEST_HEADLINE or not first_text(link, 1).isascii()

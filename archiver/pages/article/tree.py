@@ -71,37 +71,37 @@ def bottom_up(root: Element) -> Iterator[Element]:
 
 def outermost(root: Element, *tags: str) -> list[Element]:
     """Return the elements with these names that are not nested in each other, in one traversal."""
-    found: list[Element] = []
+    outer: list[Element] = []
     inner: set[Element] = set()
     for element in root.iter(*tags):
         if element not in inner:
-            found.append(element)
+            outer.append(element)
             inner.update(element.iterdescendants(*tags))
-    return found
+    return outer
 
 
 def around(elements: Iterable[Element]) -> set[Element]:
     """Return all ancestors of the elements, visiting each path once."""
-    found: set[Element] = set()
+    ancestors: set[Element] = set()
     for element in elements:
         for above in element.iterancestors():
-            if above in found:
+            if above in ancestors:
                 break
-            found.add(above)
-    return found
+            ancestors.add(above)
+    return ancestors
 
 
 def with_words(root: Element) -> set[Element]:
     """Return all elements with text, in one traversal."""
-    found: set[Element] = set()
+    nonempty: set[Element] = set()
     for element in root.iter():
         at = element if (element.text or "").strip() else None
         if at is None and (element.tail or "").strip() and element is not root:
             at = element.getparent()
-        while at is not None and at not in found:
-            found.add(at)
+        while at is not None and at not in nonempty:
+            nonempty.add(at)
             at = at.getparent()
-    return found
+    return nonempty
 
 
 def text_in(element: Element) -> str:
@@ -126,11 +126,11 @@ def first_text(element: Element, most: int) -> str:
 
 def lengths(root: Element) -> dict[Element, int]:
     """Return the text length of each element without spaces, in one traversal."""
-    found: dict[Element, int] = {}
+    lengths_by_element: dict[Element, int] = {}
     for element in bottom_up(root):
-        inner = sum(found[each] + _length(each.tail) for each in element)
-        found[element] = inner + _length(element.text)
-    return found
+        inner = sum(lengths_by_element[each] + _length(each.tail) for each in element)
+        lengths_by_element[element] = inner + _length(element.text)
+    return lengths_by_element
 
 
 def _length(text: str | None) -> int:

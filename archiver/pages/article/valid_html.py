@@ -294,8 +294,8 @@ def _normalise_tables(root: Element) -> None:
         rows = group.findall("tr")
         for n, row in enumerate(rows):
             for cell in row:
-                given = cell.get("rowspan") or ""
-                if given.isascii() and given.isdigit() and int(given) > len(rows) - n:
+                span = cell.get("rowspan") or ""
+                if span.isascii() and span.isdigit() and int(span) > len(rows) - n:
                     cell.set("rowspan", str(len(rows) - n))
 
 

@@ -22,8 +22,8 @@ from archiver.web.api.json_http import (
     SaveRequest,
     SiteRequest,
     TagChange,
-    answer,
-    entry_answer,
+    entry_response,
+    json_response,
     number,
     numbers,
     query_of_request,
@@ -40,7 +40,7 @@ async def save(request: web.Request) -> web.StreamResponse:
     seed = await read_json(request, SaveRequest)
     entries = request.app[RUNTIME].entries
     result = await entries.save(seed.urls, tags=seed.tags, source="api", render=seed.render)
-    return answer(result, status=202)
+    return json_response(result, status=202)
 
 
 async def list_entries(request: web.Request) -> web.StreamResponse:
@@ -51,7 +51,7 @@ async def list_entries(request: web.Request) -> web.StreamResponse:
     items = tuple(
         replace(each, preview_images=with_paths(each.preview_images, base)) for each in found.items
     )
-    return answer(replace(found, items=items))
+    return json_response(replace(found, items=items))
 
 
 async def saved(request: web.Request) -> web.StreamResponse:
@@ -61,17 +61,17 @@ async def saved(request: web.Request) -> web.StreamResponse:
     not saved.
     """
     found = await request.app[RUNTIME].entries.saved_at(request.query.get("url", ""))
-    return answer(found)
+    return json_response(found)
 
 
 async def summary(request: web.Request) -> web.StreamResponse:
     """Count the entries of a list, up to 1,000, with facets."""
-    return answer(await request.app[RUNTIME].search.summary(query_of_request(request)))
+    return json_response(await request.app[RUNTIME].search.summary(query_of_request(request)))
 
 
 async def show_entry(request: web.Request) -> web.StreamResponse:
     """Show an entry and its snapshots, newest first."""
-    return entry_answer(
+    return entry_response(
         request, await request.app[RUNTIME].entries.get(request.match_info["hash_url"])
     )
 
@@ -91,19 +91,21 @@ async def edit(request: web.Request) -> web.StreamResponse:
         raise InputError(f"Each field can have at most {MAX_NAMES} tags or lists.")
     runtime, key = request.app[RUNTIME], request.match_info["hash_url"]
     await runtime.editing.change([key], body)
-    return entry_answer(request, await runtime.entries.get(key))
+    return entry_response(request, await runtime.entries.get(key))
 
 
 async def snapshot(request: web.Request) -> web.StreamResponse:
     """Show the snapshot nearest to a timestamp, with its article, resources and neighbours."""
     place = request.match_info
     detail = await request.app[RUNTIME].entries.snapshot(place["hash_url"], place["timestamp"])
-    return answer(detail)
+    return json_response(detail)
 
 
 async def delete(request: web.Request) -> web.StreamResponse:
     """Delete an entry with all its snapshots."""
-    return answer(await request.app[RUNTIME].deleting.entries([request.match_info["hash_url"]]))
+    return json_response(
+        await request.app[RUNTIME].deleting.entries([request.match_info["hash_url"]])
+    )
 
 
 async def delete_snapshot(request: web.Request) -> web.StreamResponse:
@@ -113,7 +115,7 @@ async def delete_snapshot(request: web.Request) -> web.StreamResponse:
     """
     place = request.match_info
     deleting = request.app[RUNTIME].deleting
-    return answer(await deleting.snapshot(place["hash_url"], place["timestamp"]))
+    return json_response(await deleting.snapshot(place["hash_url"], place["timestamp"]))
 
 
 async def undo_deletion(request: web.Request) -> web.StreamResponse:
@@ -123,14 +125,14 @@ async def undo_deletion(request: web.Request) -> web.StreamResponse:
     their number.
     """
     number = int(request.match_info["id"])
-    return answer(await request.app[RUNTIME].deleting.undo(number))
+    return json_response(await request.app[RUNTIME].deleting.undo(number))
 
 
 async def compare(request: web.Request) -> web.StreamResponse:
     """Compare two snapshots of an entry: text, headers and resources."""
     query, key = request.query, request.match_info["hash_url"]
     comparing = request.app[RUNTIME].comparing
-    return answer(await comparing.compare(key, query.get("from", ""), query.get("to", "")))
+    return json_response(await comparing.compare(key, query.get("from", ""), query.get("to", "")))
 
 
 async def upload_page(request: web.Request) -> web.StreamResponse:
@@ -140,7 +142,7 @@ async def upload_page(request: web.Request) -> web.StreamResponse:
     ArchiveWeb.page. The snapshot exists when the response is sent; nothing is fetched. In a form,
     `url` and `at` must precede the file.
     """
-    return answer(await page_from_api(request), status=201)
+    return json_response(await page_from_api(request), status=201)
 
 
 async def add_highlight(request: web.Request) -> web.StreamResponse:
@@ -157,7 +159,7 @@ async def add_highlight(request: web.Request) -> web.StreamResponse:
         note=body.note,
         timestamp=body.timestamp,
     )
-    return answer(made, status=201)
+    return json_response(made, status=201)
 
 
 async def change_highlight(request: web.Request) -> web.StreamResponse:
@@ -166,14 +168,14 @@ async def change_highlight(request: web.Request) -> web.StreamResponse:
     changed = await request.app[RUNTIME].highlights.change(
         place["hash_url"], place["id"], colour=body.colour, note=body.note
     )
-    return answer(changed)
+    return json_response(changed)
 
 
 async def remove_highlight(request: web.Request) -> web.StreamResponse:
     """Remove a highlight and return the entry."""
     runtime, place = request.app[RUNTIME], request.match_info
     await runtime.highlights.remove(place["hash_url"], place["id"])
-    return entry_answer(request, await runtime.entries.get(place["hash_url"]))
+    return entry_response(request, await runtime.entries.get(place["hash_url"]))
 
 
 async def list_highlights(request: web.Request) -> web.StreamResponse:
@@ -182,23 +184,23 @@ async def list_highlights(request: web.Request) -> web.StreamResponse:
     found = await request.app[RUNTIME].highlights.listing(
         query.get("q", ""), query.get("after", ""), number(request, "limit", 50)
     )
-    return answer(found)
+    return json_response(found)
 
 
 async def show_job(request: web.Request) -> web.StreamResponse:
     """Show the jobs in `ids`; unknown jobs are omitted."""
     found = await request.app[RUNTIME].entries.jobs(numbers(request, "ids"))
-    return answer(found, shape=list[Job])
+    return json_response(found, shape=list[Job])
 
 
 async def queue_status(request: web.Request) -> web.StreamResponse:
     """Count the jobs of the archive by state."""
-    return answer(await request.app[RUNTIME].crawling.counts())
+    return json_response(await request.app[RUNTIME].crawling.counts())
 
 
 async def list_tags(request: web.Request) -> web.StreamResponse:
     """List the tags in use, by name; `similar` names similar tags."""
-    return answer(await request.app[RUNTIME].editing.tags(), shape=list[TagInUse])
+    return json_response(await request.app[RUNTIME].editing.tags(), shape=list[TagInUse])
 
 
 async def change_tag(request: web.Request) -> web.StreamResponse:
@@ -219,13 +221,13 @@ async def list_lists(request: web.Request) -> web.StreamResponse:
 
     A list with `query` is a saved search; its `count` is null until it has been counted.
     """
-    return answer(await request.app[RUNTIME].lists.all(), shape=tuple[EntryList, ...])
+    return json_response(await request.app[RUNTIME].lists.all(), shape=tuple[EntryList, ...])
 
 
 async def make_list(request: web.Request) -> web.StreamResponse:
     """Create a list with its parents, or a saved search."""
     body = await read_json(request, ListRequest)
-    return answer(await request.app[RUNTIME].lists.make(body.path, body.query), status=201)
+    return json_response(await request.app[RUNTIME].lists.make(body.path, body.query), status=201)
 
 
 async def change_list(request: web.Request) -> web.StreamResponse:
@@ -252,12 +254,12 @@ async def order_lists(request: web.Request) -> web.StreamResponse:
     """Change the order of entries in a list."""
     body = await read_json(request, OrderRequest)
     lists = request.app[RUNTIME].lists
-    return answer(await lists.order(body.path, body.entries, body.position))
+    return json_response(await lists.order(body.path, body.entries, body.position))
 
 
 async def list_feeds(request: web.Request) -> web.StreamResponse:
     """List the followed feeds; `state` is null before the first check."""
-    return answer(await request.app[RUNTIME].subscriptions.all(), shape=list[FollowedFeed])
+    return json_response(await request.app[RUNTIME].subscriptions.all(), shape=list[FollowedFeed])
 
 
 async def follow(request: web.Request) -> web.StreamResponse:
@@ -266,7 +268,7 @@ async def follow(request: web.Request) -> web.StreamResponse:
     followed = await request.app[RUNTIME].subscriptions.follow(
         body.url, body.tags, everything=body.everything
     )
-    return answer(followed, status=201)
+    return json_response(followed, status=201)
 
 
 async def unfollow(request: web.Request) -> web.StreamResponse:
@@ -286,7 +288,7 @@ class SiteOut:
 async def list_sites(request: web.Request) -> web.StreamResponse:
     """List the rules of sites."""
     rules = await request.app[RUNTIME].preferences.site_rules()
-    return answer([SiteOut(*each) for each in rules.items()], shape=list[SiteOut])
+    return json_response([SiteOut(*each) for each in rules.items()], shape=list[SiteOut])
 
 
 async def set_site(request: web.Request) -> web.StreamResponse:

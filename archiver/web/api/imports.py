@@ -4,14 +4,14 @@ from dataclasses import dataclass
 
 from aiohttp import web
 
-from archiver.model.failure import Reason
+from archiver.model.failure import FailureGroup
 from archiver.model.imports import ImportStatus, Outcome
 from archiver.model.listing import ListingQuery
 from archiver.web.api.json_http import (
     RescueRequest,
     RetryRequest,
-    answer,
     chosen,
+    json_response,
     path_number,
     read_json,
 )
@@ -41,25 +41,25 @@ class ReportLine:
 async def start(request: web.Request) -> web.StreamResponse:
     """Import a file of bookmarks or links; reading continues after the response."""
     status = await import_from_api(request, chosen(request))
-    response = answer(status, status=202)
+    response = json_response(status, status=202)
     response.headers["Location"] = f"/api/v1/imports/{status.id}"
     return response
 
 
 async def preview(request: web.Request) -> web.StreamResponse:
     """Preview the import of a file without saving anything."""
-    return answer(await preview_from_api(request, chosen(request)))
+    return json_response(await preview_from_api(request, chosen(request)))
 
 
 async def recent(request: web.Request) -> web.StreamResponse:
     """List the latest imports, newest first."""
     found = await request.app[RUNTIME].imports.recent()
-    return answer(found, shape=list[ImportStatus])
+    return json_response(found, shape=list[ImportStatus])
 
 
 async def show(request: web.Request) -> web.StreamResponse:
     """Show the progress of an import."""
-    return answer(await _found(request))
+    return json_response(await _found(request))
 
 
 async def report(request: web.Request) -> web.StreamResponse:
@@ -71,7 +71,7 @@ async def failures(request: web.Request) -> web.StreamResponse:
     """Count the pages that could not be saved, by reason."""
     found = await _found(request)
     failed = await request.app[RUNTIME].crawl_status.failures_of(found.id)
-    return answer(failed, shape=tuple[Reason, ...])
+    return json_response(failed, shape=tuple[FailureGroup, ...])
 
 
 async def retry(request: web.Request) -> web.StreamResponse:
@@ -79,28 +79,30 @@ async def retry(request: web.Request) -> web.StreamResponse:
     found, body = await _found(request), await read_json(request, RetryRequest)
     oversight = request.app[RUNTIME].crawl_status
     if body.reason is not None:
-        return answer(Queued(await oversight.try_again(body.reason, found.id)))
+        return json_response(Queued(await oversight.try_again(body.reason, found.id)))
     reasons = [each.reason for each in await oversight.failures_of(found.id)]
-    return answer(Queued(sum([await oversight.try_again(each, found.id) for each in reasons])))
+    return json_response(
+        Queued(sum([await oversight.try_again(each, found.id) for each in reasons]))
+    )
 
 
 async def capture(request: web.Request) -> web.StreamResponse:
     """Capture the entries that were saved as links."""
     found = await _found(request)
-    return answer(Queued(await request.app[RUNTIME].crawl_status.capture_links(found.id)))
+    return json_response(Queued(await request.app[RUNTIME].crawl_status.capture_links(found.id)))
 
 
 async def pause(request: web.Request) -> web.StreamResponse:
     """Pause or resume the captures of an import; other jobs continue."""
     found, is_paused = await _found(request), request.match_info["action"] == "pause"
     await request.app[RUNTIME].crawl_status.pause_import(found.id, paused=is_paused)
-    return answer(await _found(request))
+    return json_response(await _found(request))
 
 
 async def undo_plan(request: web.Request) -> web.StreamResponse:
     """Preview the undo of an import."""
     found = await _found(request)
-    return answer(await request.app[RUNTIME].import_undo.plan(found.id))
+    return json_response(await request.app[RUNTIME].import_undo.plan(found.id))
 
 
 async def undo(request: web.Request) -> web.StreamResponse:
@@ -110,7 +112,7 @@ async def undo(request: web.Request) -> web.StreamResponse:
     """
     found = await _found(request)
     await request.app[RUNTIME].import_undo.begin(found.id, patience=UNDO_TIMEOUT_SECONDS)
-    return answer(await _found(request), status=202)
+    return json_response(await _found(request), status=202)
 
 
 async def _found(request: web.Request) -> ImportStatus:
@@ -127,7 +129,9 @@ async def ask_public_archives(request: web.Request) -> web.StreamResponse:
     if body.entries and body.query:
         raise web.HTTPBadRequest(text="Use either entries or a query, not both.")
     if body.entries:
-        return answer(Queued(await rescuing.rescue(body.entries)), status=202)
+        return json_response(Queued(await rescuing.rescue(body.entries)), status=202)
     if body.query:
-        return answer(Queued(await rescuing.rescue_found(ListingQuery(body.query))), status=202)
-    return answer(Queued(await rescuing.recover_missing()), status=202)
+        return json_response(
+            Queued(await rescuing.rescue_found(ListingQuery(body.query))), status=202
+        )
+    return json_response(Queued(await rescuing.recover_missing()), status=202)

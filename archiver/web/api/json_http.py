@@ -35,7 +35,7 @@ def adapter(shape: Any) -> TypeAdapter[Any]:
     return _ADAPTERS[shape]
 
 
-def answer(value: object, *, shape: Any = None, status: int = 200) -> web.Response:
+def json_response(value: object, *, shape: Any = None, status: int = 200) -> web.Response:
     """Return a value as a JSON response.
 
     Args:
@@ -50,9 +50,9 @@ def answer(value: object, *, shape: Any = None, status: int = 200) -> web.Respon
     )
 
 
-def entry_answer(request: web.Request, detail: EntryDetail) -> web.Response:
+def entry_response(request: web.Request, detail: EntryDetail) -> web.Response:
     """Return an entry and its snapshots as JSON."""
-    return answer(
+    return json_response(
         replace(detail, preview_images=with_paths(detail.preview_images, base_path(request)))
     )
 

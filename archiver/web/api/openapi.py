@@ -18,7 +18,7 @@ from archiver import __version__
 from archiver.formats.json_output import flattened_schema
 from archiver.model.annotation import AnnotationChange
 from archiver.model.entry_list import EntryList
-from archiver.model.failure import Reason
+from archiver.model.failure import FailureGroup
 from archiver.model.feed import FollowedFeed
 from archiver.model.imports import (
     CaptureWhen,
@@ -226,7 +226,7 @@ INTERFACES: dict[str, Interface] = {
     "api_imports": Interface(list[ImportStatus]),
     "api_import_status": Interface(ImportStatus),
     "api_import_receipt": Interface(list[ReportLine]),
-    "api_import_failures": Interface(tuple[Reason, ...]),
+    "api_import_failures": Interface(tuple[FailureGroup, ...]),
     "api_retry_import": Interface(Queued, body=RetryRequest),
     "api_import_capture": Interface(Queued),
     "api_pause_import": Interface(ImportStatus),

@@ -10,7 +10,7 @@ from multidict import MultiMapping
 
 from archiver.errors import InputError, NotFound, TooLarge, UnreadableFile
 from archiver.model.entry_list import folder_names, folder_path
-from archiver.model.failure import Reason
+from archiver.model.failure import FailureGroup
 from archiver.model.imports import Choices, ColumnRole, ImportStatus, ImportSurvey
 from archiver.model.message import Message
 from archiver.services.import_previews import PreviewedFile
@@ -95,7 +95,7 @@ class ImportStatusView:
 
     status: ImportStatus
     reasons: tuple[tuple[str, int], ...] = ()
-    failed: tuple[Reason, ...] = ()
+    failed: tuple[FailureGroup, ...] = ()
     queued: int | None = None
     has_saved: bool = False
     is_undoing: bool = False
