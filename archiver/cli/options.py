@@ -42,7 +42,7 @@ _SERVING = (
 CRAWLING = tuple(name for name in EVERYTHING if name not in _SERVING)
 EXTRACTING = (*COMMON, "extract_processes", "extract_timeout", "extract_memory_bytes")
 _NAMES, _FIRST = "settings", "first_settings"
-"""Attributes of a command's function: names of all its settings, and of those in ``--help``."""
+"""Attributes set on a command's function: names of its settings, and of those that --help shows."""
 
 
 class SettingOption(click.Option):

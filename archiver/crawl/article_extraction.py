@@ -69,7 +69,7 @@ def _parts(outcomes: Iterable[RequisiteOutcome]) -> list[str]:
 
 CHUNK = 64
 SPARE_READERS = 2
-"""Readers beyond the number of worker processes, so that each process has a page waiting."""
+"""Number of reader tasks beyond one per worker process, so that each process has a page waiting."""
 
 log = get_log(__name__)
 

@@ -275,7 +275,7 @@ async def _add_pending_record(conn: AsyncConnection, deletion: Deletion) -> None
 async def _existing_excluded_responses(
     conn: AsyncConnection, named: Iterable[tuple[RecordId, ...]]
 ) -> Iterable[RecordId]:
-    """Return the records in ``named`` that are stored responses unusable for replay.
+    """Return the ids in ``named`` that belong to stored responses which replay does not use.
 
     Such responses are partial, or answer a request other than GET. Each response belongs to one
     snapshot and can be deleted with the snapshot. The ids are checked, because an imported snapshot
@@ -397,7 +397,7 @@ def _own_articles(
     living: Sequence[SnapshotSources],
     records: Mapping[int, SnapshotRecord | None],
 ) -> tuple[RemainingArticle, ...]:
-    """Return the articles of remaining snapshots whose records refer to another's article."""
+    """Return the articles of remaining snapshots whose records refer to a deleted snapshot."""
     own = []
     for each in living:
         snapshot = records[each.id]

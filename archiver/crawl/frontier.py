@@ -21,7 +21,7 @@ REMEMBERED_HOSTS = 4096
 LEASES_PER_PAGE = 3
 """Maximum leases per active page of a responding host, so that the next page can start quickly."""
 SOON_SECONDS = 60.0
-"""A crawl continues if a postponed job is due within this time."""
+"""A crawl that ends when the queue is empty waits for postponed jobs due within this time."""
 
 
 @dataclass(slots=True)

@@ -209,7 +209,7 @@ def _digests(store: SegmentStore, original: Capture, algorithm: str) -> frozense
 
 
 def _read_payload(store: SegmentStore, original: Capture, with_body: bool) -> Payload:
-    """Read the head of an original's record and, if wanted, its body. Blocking."""
+    """Read the head of an original's record and, with ``with_body``, its body. Blocking."""
     head = read_head(store.read(original.location))
     body: BinaryIO | None = None
     if with_body:

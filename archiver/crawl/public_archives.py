@@ -106,7 +106,7 @@ async def fetch_memento(context: CrawlContext, archive_url: str, url: str) -> Fo
         address = read_address(target) if target else None
         may_follow = address is not None and surt(address.url) != surt(url)
         if at and (target is None or address is None or may_follow):
-            # A target of unknown form may be that of the original page, so ``url`` is its base.
+            # A redirect to a URL that is no memento is a redirect of the original page.
             location = (
                 address.url if address else redirect_target(url, exchange.status, exchange.headers)
             )

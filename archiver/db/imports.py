@@ -229,7 +229,7 @@ class ClaimedImport:
     """Import that a process reads.
 
     Attributes:
-        id, name: of the import.
+        id, name: id of the import, and name of its file.
         read: number of links or records read.
         is_archive: the file contains captures.
     """

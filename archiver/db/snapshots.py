@@ -22,7 +22,7 @@ from archiver.model.page import UNREAD
 from archiver.model.rendering import Limit, Rendering
 
 LAST_ROW = (1 << 63) - 1
-"""Greater than every row id."""
+"""Number greater than every row id."""
 _ARTICLE = segment.alias("article_segment")
 _METADATA = segment.alias("metadata_segment")
 

@@ -34,7 +34,7 @@ CHECK_SECONDS = 3.0
 ANSWER_SECONDS = 15.0
 """Maximum time of a statement on the lock connection."""
 SURE_SECONDS = 20.0
-"""A worker may fetch only if the server responded on the lock connection within this time."""
+"""A worker may fetch only if the last response on the lock connection is not older than this."""
 GRACE_SECONDS = 15.0
 """Time after which a worker without a worker lock is expired. Until then, it may reconnect."""
 RETRY_SECONDS = 1.0

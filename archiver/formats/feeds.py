@@ -68,7 +68,7 @@ def _read(file: SourceFile) -> Iterator[Bookmark]:
             "content-location": file.url,
         },
         resolve_relative_uris=False,  # articles are processed like any page
-        sanitize_html=False,  # likewise
+        sanitize_html=False,  # for the same reason
     )
     base = file.url or _base_of(dict(feed.feed))
     for entry in feed.entries:

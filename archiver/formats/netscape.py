@@ -116,7 +116,7 @@ def state_of(section: str) -> tuple[bool, bool]:
 def record_of(
     link: dict[str, str], root: str, section: str, folders: Sequence[Mapping[str, str]]
 ) -> str:
-    """Return a source record of the attributes that are left, without favicons.
+    """Return a source record of a link's attributes that were not used, without favicons.
 
     The record also contains the built-in folder, the metadata of folders and the heading.
     """

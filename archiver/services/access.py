@@ -41,7 +41,7 @@ MAX_BYTES: Final = 1 << 20
 POLL_SECONDS: Final = 1.0
 """Maximum delay in seconds before changes made by other processes are loaded."""
 USE_INTERVAL_SECONDS: Final = 3600
-"""Seconds after which the time of the last use of a session is stored again."""
+"""Minimum seconds between two updates of the stored time at which a session was last used."""
 _GUESSES_AT_ONCE = 2
 _TOKEN_BYTES = 32
 
@@ -93,7 +93,7 @@ class Session:
         digest: SHA-256 of the session's id, in hex; only the browser has the id itself.
         browser: User-Agent.
         begun_at: when it started, in seconds since 1970.
-        seen_at: when it was last used, in seconds since 1970; updated once an hour.
+        seen_at: when it was last used, in seconds since 1970; updated at most once an hour.
     """
 
     digest: str

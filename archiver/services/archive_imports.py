@@ -53,8 +53,8 @@ _ZIP = b"PK\x03\x04"
 def kind_of(file: BufferedReader, name: str) -> str | None:
     """Return the kind of a file, ``WARC``, ``ARC`` or ``WACZ``; None for other files. Blocking.
 
-    The file position is unchanged. A zip archive is identified by its members, or by its name if it
-    is damaged, too long to list, or not seekable.
+    The file position is unchanged. A zip archive is identified by the names of its members. If it
+    is damaged, is not seekable or has too many members, it is identified by its own name.
     """
     head = file.peek(_PEEKED_BYTES)
     if not head.startswith(_ZIP):
@@ -364,7 +364,7 @@ class PendingRevisits:
             self._write(self._directory / f"{digest.hexdigest()[:32]}.jsonl", lines)
 
     def replace(self, file: Path, lines: SpooledLines) -> None:
-        """Replace a file by its remaining lines."""
+        """Replace a file by one with ``lines``: the revisits whose originals are still missing."""
         self.add(lines)
         file.unlink(missing_ok=True)
 

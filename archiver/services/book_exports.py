@@ -56,7 +56,7 @@ class ArticlePictures:
     async def of(
         self, html: str, moment: Timestamp, *, most: int = MAX_ARTICLE_BYTES
     ) -> dict[str, Picture]:
-        """Return images by URL, as archived closest to a timestamp.
+        """Return the images of an article by URL, each as archived closest to a timestamp.
 
         Args:
             html: sanitised HTML of the article.
@@ -95,12 +95,12 @@ class ArticlePictures:
 MAX_ARTICLES = 2_000
 """Maximum articles in one book or page."""
 MAX_BYTES = 1 << 30
-"""Maximum bytes of all images."""
+"""Maximum bytes of all images in one export."""
 PIECE = 256 << 10
 
 
 class Books:
-    """Exports of articles as one page or a book."""
+    """Exports of articles as one HTML page or as an EPUB."""
 
     def __init__(self, db: Database, store: SegmentStore) -> None:
         self._db = db
@@ -234,7 +234,7 @@ def _temporary() -> IO[bytes]:
 
 
 MAX_LINKS = 2_000
-"""Maximum links of an article to other entries."""
+"""Maximum number of links of an article that are looked up in the archive."""
 BETWEEN = "\n---\n\n"
 _MODE = 0o644
 _SUFFIXES = PICTURES | {"image/avif": "avif", "image/bmp": "bmp", "image/x-icon": "ico"}

@@ -165,7 +165,7 @@ def position_after(place: Place) -> Place:
 BATCH = 100
 """Number of captures per batch in queries with ``closest``."""
 MAX_BEFORE_PAGE = 1000
-"""Maximum number of captures before a page that are read to collapse its first rows with them."""
+"""Maximum number of captures before a page that are read. The first rows may collapse with them."""
 
 
 class Cdx:

@@ -116,7 +116,7 @@ class CompactionService:
         empty_bin: bool = False,
         on_progress: OnProgress = lambda _, __: None,
     ) -> Compacted:
-        """Erase records deleted more than ``bin_days`` ago; these deletions can't be undone then.
+        """Erase records deleted more than ``bin_days`` ago, which can't be restored afterwards.
 
         Args:
             dry_run: only compute what would be freed.
@@ -315,7 +315,7 @@ async def _is_due(conn: AsyncConnection, before: int | None) -> bool:
 
 
 async def _is_revisited(conn: AsyncConnection, moving: _Moving) -> bool:
-    """Return whether a newer capture refers to a payload that only a deleted record has."""
+    """Return whether a capture since the plan has a payload that is only in a deleted record."""
     found = await record_locations.revisits_of_deleted(
         conn, after=moving.last_capture, before=moving.before
     )

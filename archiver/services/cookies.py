@@ -151,7 +151,7 @@ class CookieSettings:
 
 
 def _merged(before: Sequence[Cookie], found: Sequence[Cookie]) -> list[Cookie]:
-    """Return the cookies of both, where later ones replace earlier ones; limit their number."""
+    """Add cookies, replacing those with the same key; if there are too many, drop the oldest."""
     by_key = {each.key: each for each in (*before, *found)}
     return [*by_key.values()][-MAX_COOKIES:]
 

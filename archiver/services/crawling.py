@@ -313,7 +313,7 @@ class CrawlStatus:
         return count
 
     async def time_left(self, import_id: int, *, count: int) -> int | None:
-        """Return the estimated seconds until ``count`` jobs of an import are done, if known."""
+        """Return the estimated seconds for ``count`` jobs of an import; None if unknown."""
         async with self.context.db.read() as conn:
             pace = await jobs.seconds_per_job(conn, datetime.now(UTC), import_id=import_id)
             is_paused = await jobs.is_paused(conn) or import_id in await queue.paused_imports(conn)

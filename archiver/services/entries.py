@@ -304,7 +304,7 @@ class SnapshotDetail:
 
     @property
     def text(self) -> str:
-        """Text of the article, with code unchanged."""
+        """Plain text of the article. The whitespace of code is unchanged."""
         return to_reading(self.article)
 
 

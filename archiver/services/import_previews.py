@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 TMP = "tmp"
 STALE_SECONDS = 86400
 WHOLE, PREVIEW_SUFFIX = ".upload", ".look"
-"""Suffixes of complete uploads: to be imported, and only previewed so far."""
+"""Suffixes of complete uploads: files to be imported, and files that were only previewed so far."""
 UPLOAD_EXPIRED = marked("This upload has expired. Upload the file again.")
 _NAME = ".name"
 _TOKEN = re.compile(r"[0-9a-f]{32}")

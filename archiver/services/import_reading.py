@@ -370,7 +370,7 @@ async def _add_batch(
 
 
 def by_capture(found: Sequence[FileSeed], choices: Choices) -> dict[CaptureWhen, list[FileSeed]]:
-    """Group seeds by when they are captured: the chosen option, or never.
+    """Group seeds by when they are captured: as the options say, or never.
 
     Notes without an address, and entries that an archiver export marks as links, are never
     captured.
@@ -412,7 +412,7 @@ def _is_usable(entry_list: EntryList) -> bool:
 
 
 def _spooled(source: BinaryIO) -> BinaryIO:
-    """Copy a pipe to a file, because the directory of a zip file comes last."""
+    """Copy a pipe to a file, so that it is seekable: the directory of a zip file is at its end."""
     # The caller closes it.
     spooled = scratch_file()
     shutil.copyfileobj(source, spooled, 1 << 20)

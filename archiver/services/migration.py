@@ -82,7 +82,7 @@ async def migrate(
     _refuse_impossible(now, to, expected)
     async with open_archive(_at(settings, now)) as archive:
         await _refuse_segments_elsewhere(settings, archive.db)
-    # If the segments move to the folder, the old bucket is still used, also in ``_switch_to``.
+    # Segments that move from a bucket to the folder are read from the bucket.
     during = replace(_at(settings, to), store=to.store or now.store)
     moved = await _move_segments(during, to, on_segment) if during.store else 0
     built = None if to.index == now.index else await reindex(during, on_index)

@@ -365,8 +365,8 @@ async def _opened_if_readable(
     """Open the current index; if its format is outdated, open a copy of its job queue.
 
     Raises:
-        RecordsMissing: the queue can't be read, and ``accept_missing`` is false. The index is of a
-            newer version, or it is outdated and on a server.
+        RecordsMissing: the index is of a newer version, or the queue of an outdated index can't be
+            read. Not raised if ``accept_missing`` is true.
         ArchiverError: the index can't be opened now, but is not damaged.
     """
     copied = index_at(Path(f"{place.place}.carried")) if outdated else None

@@ -93,9 +93,9 @@ def _exact_address(
 ) -> str | None:
     """Return the exact address of the capture for a redirect; None if no redirect is needed.
 
-    None is needed if the request has the exact URL and timestamp of the capture. Images, styles and
-    scripts with a full timestamp are never redirected: a redirect would cost a round trip, and
-    users do not see these addresses.
+    No redirect is needed if the request has the exact URL and timestamp of the capture. Images,
+    styles and scripts with a full timestamp are never redirected: a redirect would cost a round
+    trip, and users do not see these addresses.
     """
     if replay_request.is_exact:
         return None

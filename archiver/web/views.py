@@ -187,7 +187,7 @@ class SitesView:
         problem: why a change was refused.
         reasons: why each value is invalid, by its name.
         is_saved: whether a change was just stored.
-        named_port: whether it was entered with a port, which rules ignore.
+        named_port: whether the host was entered with a port, which rules ignore.
     """
 
     sites: tuple[Site, ...]

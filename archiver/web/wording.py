@@ -225,7 +225,7 @@ class Wording:
 
 @lru_cache(4096)
 def _alone(texts: NullTranslations, text: str) -> Markup:
-    """Translate a text of a template that has no values."""
+    """Translate a template's text that contains no values."""
     return _markup(texts.gettext(text), {})
 
 
