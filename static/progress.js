@@ -7,7 +7,7 @@ const { lang } = document.documentElement;
 const numbers = new Intl.NumberFormat(lang === "en" ? "en-GB" : lang);
 
 function reasonOf({ kind, status, message }) {
-  if (kind === "http-status" && WORDS.failures[kind]) return WORDS.answered.replace("{status}", status);
+  if (kind === "http-status" && WORDS.failures[kind]) return WORDS.status.replace("{status}", status);
   return WORDS.failures[kind] ?? message;
 }
 

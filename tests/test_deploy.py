@@ -28,7 +28,7 @@ def expressions(name: str) -> list[str]:
 @pytest.mark.parametrize("name", ["alerts", "dashboard"])
 def test_every_metric_in_use_exists(name):
     metrics = Metrics()
-    metrics.answered("GET", "page", 200, 0.1)
+    metrics.count_response("GET", "page", 200, 0.1)
     existing = set(re.findall(r"^([a-z_]+)", metrics.page().decode(), re.MULTILINE))
     existing |= {"archiver_jobs", "archiver_queue_wait_seconds"}  # exist only once there are any
 

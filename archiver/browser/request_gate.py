@@ -185,7 +185,7 @@ async def _chunked(stream: asyncio.StreamReader) -> bytes:
     return bytes(found)
 
 
-async def write_answer(
+async def write_response(
     stream: asyncio.StreamWriter, method: str, head: ResponseHead, payload: AsyncIterator[bytes]
 ) -> None:
     """Write a response, with its body in chunked transfer coding if it has one."""
@@ -272,12 +272,12 @@ class GateHandlers:
     """Functions with which the gate handles requests.
 
     Attributes:
-        answer: context manager that fetches a response, which can be read inside the ``with``
+        respond: context manager that fetches a response, which can be read inside the ``with``
             block; raises ``FetchError`` on failure.
         connect: opens a connection to a host and port, with or without TLS, for a WebSocket.
     """
 
-    answer: Callable[[OutgoingRequest], AbstractAsyncContextManager[ForwardedResponse]]
+    respond: Callable[[OutgoingRequest], AbstractAsyncContextManager[ForwardedResponse]]
     connect: Callable[[str, int, bool], Awaitable[_Streams]]
 
 
@@ -348,9 +348,9 @@ class Gate:
         )
         is_begun = False
         try:
-            async with self._handlers.answer(request) as response:
+            async with self._handlers.respond(request) as response:
                 is_begun = True
-                await write_answer(writer, request.method, response.head, response.payload())
+                await write_response(writer, request.method, response.head, response.payload())
         except FetchError:
             if is_begun:
                 raise

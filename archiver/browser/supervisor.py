@@ -134,13 +134,13 @@ def _serve(plan: dict[str, Any], control: socket.socket, chromium: int) -> None:
         selector.register(watched, selectors.EVENT_READ)
         while True:
             for key, _ in selector.select(POLL_SECONDS):
-                if key.fd == watched or not _answer(control):
+                if key.fd == watched or not _handle_command(control):
                     return
             _reap(chromium)
             _watch_memory(plan)
 
 
-def _answer(control: socket.socket) -> bool:
+def _handle_command(control: socket.socket) -> bool:
     """Read a command; if it asks for a socket, send the parent process a listening one.
 
     Return whether the parent process still exists.

@@ -174,7 +174,7 @@ class Chromium:
         """Open a gate, the proxy for all requests of one page, and yield the port of the gate."""
         listening, port = await browser.gate_socket()
         handlers = GateHandlers(
-            traffic.answer, partial(connect, self._services.fetcher, self._services.settings)
+            traffic.respond, partial(connect, self._services.fetcher, self._services.settings)
         )
         serving = asyncio.create_task(
             Gate(listening, self._key.tls, handlers).serve(), name="browser-gate"

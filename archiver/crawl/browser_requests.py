@@ -28,7 +28,7 @@ from archiver.model.capture import CaptureRef, Exchange, RecordId, Truncation
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.rendering import Limit
 from archiver.pages.page_problems import wall_in_headers
-from archiver.warc.records import ANSWERS
+from archiver.warc.records import NOT_REPLAYED
 
 MAX_BYTES = 200 << 20
 """Maximum total size of a page's responses in bytes."""
@@ -57,7 +57,7 @@ class _CountedResponse:
 
     def __init__(self, response: OpenResponse, traffic: "Traffic") -> None:
         self.head = response.head
-        self._answer = response
+        self._response = response
         self._traffic = traffic
         self._pieces: list[bytes] | None = []
 
@@ -79,7 +79,7 @@ class _CountedResponse:
     async def _received(self) -> AsyncIterator[bytes]:
         """Yield the body; add ``Limit.ANSWER`` to the page's limits if the body is too large."""
         try:
-            async for piece in self._answer.payload():
+            async for piece in self._response.payload():
                 yield piece
         except FetchError as error:
             if error.failure.kind is FailureKind.TOO_LARGE:
@@ -173,7 +173,7 @@ class Traffic:
         self._is_replaying = True
 
     @asynccontextmanager
-    async def answer(self, request: OutgoingRequest) -> AsyncIterator[ForwardedResponse]:
+    async def respond(self, request: OutgoingRequest) -> AsyncIterator[ForwardedResponse]:
         """Provide the response to a request; it can be read inside the ``with`` block.
 
         Raises:
@@ -313,5 +313,5 @@ def _marked(request: OutgoingRequest, exchange: Exchange) -> Exchange:
     is_part = exchange.status == 206
     if request.method == "GET" and not is_part:
         return exchange
-    field = (ANSWERS, "part" if is_part else request.method)
+    field = (NOT_REPLAYED, "part" if is_part else request.method)
     return replace(exchange, is_shown=False, fields=(*exchange.fields, field))

@@ -65,7 +65,7 @@ class DeadHosts:
         self._timeouts = RecentItems[str, _Timeouts](REMEMBERED_HOSTS)
         self._revived = set[str]()
 
-    def answered(self, host: str) -> None:
+    def responded(self, host: str) -> None:
         """Record that a host responded, with any status."""
         timeouts = self._timeouts.pop(host, None)
         if timeouts and timeouts.waits:

@@ -107,9 +107,9 @@ async def send(
             if error.failure.kind is FailureKind.TIMEOUT:
                 context.dead.timed_out(name)
             else:
-                context.dead.answered(name)
+                context.dead.responded(name)
             raise
-        context.dead.answered(name)
+        context.dead.responded(name)
     if requested := _requested_pause(exchange):
         context.throttle.pause(name, min(requested, context.settings.max_retry_after))
     return exchange

@@ -52,7 +52,13 @@ from archiver.warc.metadata_records import (
     read_entry_record,
 )
 from archiver.warc.reader import StoredRecord, open_payload
-from archiver.warc.records import ANSWERS, ORIGINAL_DIGEST, RecordType, digest_of, is_sha256_field
+from archiver.warc.records import (
+    NOT_REPLAYED,
+    ORIGINAL_DIGEST,
+    RecordType,
+    digest_of,
+    is_sha256_field,
+)
 from archiver.warc.segment_inventory import UnusableFile
 from archiver.warc.segment_scanning import Damage, Scanned
 from archiver.warc.segments import SegmentStore
@@ -153,12 +159,12 @@ def _read_list_or_deletion(record: StoredRecord) -> Deletion | Arrangement | Non
 def is_capture(record: StoredRecord) -> bool:
     """Return whether a record has a capture row: a complete response to GET, or a revisit."""
     is_response = record.type in (RecordType.RESPONSE, RecordType.REVISIT)
-    return is_response and not record.get(ANSWERS.lower())
+    return is_response and not record.get(NOT_REPLAYED.lower())
 
 
 def is_excluded_response(record: StoredRecord) -> bool:
     """Return whether a record is a partial response, or one to a request other than GET."""
-    return record.type is RecordType.RESPONSE and bool(record.get(ANSWERS.lower()))
+    return record.type is RecordType.RESPONSE and bool(record.get(NOT_REPLAYED.lower()))
 
 
 def capture_of(

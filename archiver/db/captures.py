@@ -35,9 +35,9 @@ from archiver.db import counters, segment_rows, tombstones
 from archiver.db.counters import next_id
 from archiver.db.dialects import THESE, among, key_values, text_values
 from archiver.db.schema import (
-    answer,
     capture,
     capture_table,
+    excluded_response,
     record_id_seen,
     segment,
     stated_digest,
@@ -553,14 +553,14 @@ async def insert_excluded_responses(
         }
         for record_id, place in responses
     ]
-    await insert_rows(conn, answer, rows)
+    await insert_rows(conn, excluded_response, rows)
 
 
 async def excluded_response_locations(
     conn: AsyncConnection, ids: Iterable[RecordId]
 ) -> dict[RecordId, Location]:
     """Return the locations of responses in ``answer`` by record id."""
-    own = answer.c
+    own = excluded_response.c
     rows = await conn.execute(
         select(own.record_id, segment.c.name, own.offset, own.length)
         .join(segment, segment.c.id == own.segment_id)
@@ -574,9 +574,13 @@ async def excluded_responses_between(
 ) -> Mapping[int, RecordId]:
     """Return record ids in ``answer`` by offset, for offsets ``first`` to ``last`` of a segment."""
     rows = await conn.execute(
-        select(answer.c.offset, answer.c.record_id)
-        .join(segment, segment.c.id == answer.c.segment_id)
-        .where(segment.c.name == name, answer.c.offset >= first, answer.c.offset <= last)
+        select(excluded_response.c.offset, excluded_response.c.record_id)
+        .join(segment, segment.c.id == excluded_response.c.segment_id)
+        .where(
+            segment.c.name == name,
+            excluded_response.c.offset >= first,
+            excluded_response.c.offset <= last,
+        )
     )
     return {row.offset: RecordId(row.record_id) for row in rows}
 

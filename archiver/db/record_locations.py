@@ -29,10 +29,10 @@ from archiver.db.captures import ALL_CAPTURES, to_blob, to_capture
 from archiver.db.dialects import among, text_values
 from archiver.db.schema import (
     Number,
-    answer,
     capture,
     capture_table,
     entry_table,
+    excluded_response,
     gone_capture,
     rendition,
     segment,
@@ -78,7 +78,7 @@ def _made_whole(table: Table) -> Update:
 _SWITCHED = (
     _made_whole(capture_table),
     _to_new_places(rendition),
-    _to_new_places(answer),
+    _to_new_places(excluded_response),
     _to_new_places(snapshot_table, "article_"),
     _to_new_places(snapshot_table, "metadata_"),
 )
@@ -137,9 +137,11 @@ async def referenced_offsets(
         rendition.c.segment_id == number, rendition.c.snapshot_id.in_(in_use)
     )
     offsets.update((await conn.execute(pictures)).scalars())
-    deleted = answer.c.record_id.in_(_expired_records(before))
-    answers = select(answer.c.offset).where(answer.c.segment_id == number, ~deleted)
-    offsets.update((await conn.execute(answers)).scalars())
+    deleted = excluded_response.c.record_id.in_(_expired_records(before))
+    excluded = select(excluded_response.c.offset).where(
+        excluded_response.c.segment_id == number, ~deleted
+    )
+    offsets.update((await conn.execute(excluded)).scalars())
     return offsets
 
 
@@ -241,7 +243,9 @@ async def switch_segment_version(
     await conn.execute(
         delete(capture_table).where(own.segment_id == numbers[was], own.deleted_at.is_not(None))
     )
-    await conn.execute(delete(answer).where(answer.c.segment_id == numbers[was]))
+    await conn.execute(
+        delete(excluded_response).where(excluded_response.c.segment_id == numbers[was])
+    )
     await conn.execute(delete(segment).where(segment.c.id == numbers[was]))
     await conn.execute(DropTable(_MOVED))
 
@@ -382,7 +386,7 @@ async def _forget_places(conn: AsyncConnection, ids: Sequence[int]) -> None:
         .where(snapshot_table.c.article_segment_id.in_(among(ids)))
         .values(article_segment_id=None, article_offset=None, article_length=None, extractor="")
     )
-    for table in (rendition, answer, capture_table):
+    for table in (rendition, excluded_response, capture_table):
         await conn.execute(delete(table).where(table.c.segment_id.in_(among(ids))))
     await conn.execute(delete(segment).where(segment.c.id.in_(among(ids))))
 

@@ -147,7 +147,7 @@ FULL_TEXT = "full_text"
 """Name of the full-text table, whose rowids are values of ``document.id``."""
 
 
-answer = Table(
+excluded_response = Table(
     "answer",
     metadata,
     Column("segment_id", ForeignKey("segment.id"), primary_key=True),

@@ -31,7 +31,7 @@ IDLE_TIMEOUT_SECONDS = 30
 """Idle time after which PostgreSQL ends the session of a worker."""
 CHECK_SECONDS = 3.0
 """Time between two statements that keep the session from being idle."""
-ANSWER_SECONDS = 15.0
+RESPONSE_SECONDS = 15.0
 """Maximum time of a statement on the lock connection."""
 SURE_SECONDS = 20.0
 """A worker may fetch only if the last response on the lock connection is not older than this."""
@@ -146,7 +146,7 @@ class WorkerLocks:
                 raise
             self._connection = connection
             self._lost.clear()
-            self._note_answer(begun)
+            self._note_response(begun)
             connection.add_termination_listener(self._on_end)
         if self._checking is None or self._checking.done():
             self._checking = asyncio.create_task(self._keep_checking(), name="worker-locks")
@@ -212,7 +212,7 @@ class WorkerLocks:
     async def _release_hosts(self, hosts: Collection[str]) -> None:
         await self._fetch(_LEAVE, HOST, [_key(host) for host in hosts])
 
-    def _note_answer(self, begun: float) -> None:
+    def _note_response(self, begun: float) -> None:
         self._checked_at = begun
         self._checked.set()
 
@@ -230,13 +230,13 @@ class WorkerLocks:
                 raise _unavailable(None)
             begun = _now()
             try:
-                async with asyncio.timeout(ANSWER_SECONDS):
+                async with asyncio.timeout(RESPONSE_SECONDS):
                     rows = await connection.fetch(statement, *values)
             except Exception as error:
                 connection.terminate()
                 self._on_end(connection)
                 raise _unavailable(error) from error
-            self._note_answer(begun)
+            self._note_response(begun)
             return [*rows]
 
     async def _keep_checking(self) -> None:

@@ -34,8 +34,8 @@ from archiver.model.rendering import (
 )
 from archiver.warc.foreign_files import ForeignRecord
 from archiver.warc.records import (
-    ANSWERS,
     HEAD,
+    NOT_REPLAYED,
     ORIGINAL_DIGEST,
     SYNTHESISED,
     canonical_digest,
@@ -394,8 +394,8 @@ def _capture(
     stated = _stated_digest(record, body, is_chunked=head.is_chunked)
     if stated:
         fields += ((ORIGINAL_DIGEST, stated),)
-    if answers := one_line(record.get(ANSWERS.lower())):
-        fields += ((ANSWERS, answers),)
+    if reason := one_line(record.get(NOT_REPLAYED.lower())):
+        fields += ((NOT_REPLAYED, reason),)
     exchange = Exchange(
         url=url,
         at=record.date,
@@ -409,7 +409,7 @@ def _capture(
         payload_digest=digest,
         payload_length=length,
         fields=fields,
-        is_shown=not answers,
+        is_shown=not reason,
     )
     return ForeignCapture(exchange, record.id, stated)
 

@@ -265,16 +265,16 @@ async def _read(source: BinaryIO, process: asyncio.subprocess.Process) -> bytes:
 
 
 async def _receive(process: asyncio.subprocess.Process, name: str) -> bytes:
-    answers: Any = process.stdout
+    messages: Any = process.stdout
     try:
-        (size,) = PREFIX.unpack(await answers.readexactly(PREFIX.size))
+        (size,) = PREFIX.unpack(await messages.readexactly(PREFIX.size))
         if size > MAX_MESSAGE_BYTES:
             raise UnreadableFile(
                 "{name} is too complex to read. Split it into several files, or export it in "
                 "another format.",
                 name=name,
             )
-        message: bytes = await answers.readexactly(size)
+        message: bytes = await messages.readexactly(size)
     except asyncio.IncompleteReadError as error:
         raise UnreadableFile(
             "Reading {name} failed, possibly because it needs too much memory. Split it into "

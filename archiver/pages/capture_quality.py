@@ -58,7 +58,7 @@ _COSTS: Final = {
         forms("{missing} of {count} icon missing.", "{missing} of {count} icons missing."),
     ),
 }
-"""Share of the score lost if all requisites of a kind are missing; singular and plural message."""
+"""By kind of requisite: share of the score lost if all are missing, and message (one, several)."""
 _GONE: Final = frozenset({404, 410})
 _GONE_COUNTS: Final = 0.25
 _USUAL_AREA: Final = 60_000

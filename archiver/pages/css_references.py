@@ -310,7 +310,7 @@ class CssReferences:
         return not self._final and self._rest_is(end, _UNFINISHED_NAME)
 
     def _rest_is(self, end: int, unfinished: tuple[str, ...]) -> bool:
-        """Return whether the text after ``end`` is nothing, or one of some unfinished escapes."""
+        """Return whether the text after ``end`` is empty, or one of the incomplete escapes."""
         return len(self._text) - end <= _MAX_UNFINISHED and self._text[end:] in unfinished
 
     def _long_name(self, at: int, end: int) -> int:

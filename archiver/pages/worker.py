@@ -145,7 +145,7 @@ def _with_canonical(metadata: PageMetadata, document: Document) -> PageMetadata:
 
 
 def _each_once(requisites: tuple[Requisite, ...]) -> tuple[Requisite, ...]:
-    """Remove requisites with the same URL as an earlier one, except frames that are parts, too."""
+    """Remove requisites with repeated URLs; a URL may occur a second time as ``PART``."""
     unique = {(each.url, each.kind is RequisiteKind.PART): each for each in reversed(requisites)}
     return tuple(unique.values())[::-1]
 
@@ -201,10 +201,10 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
         body = source.read(size)
         if len(body) < size:
             return
-        _answer(body, sink)
+        _handle(body, sink)
 
 
-def _answer(body: bytes, sink: BinaryIO) -> None:
+def _handle(body: bytes, sink: BinaryIO) -> None:
     try:
         result = pack_result(perform(*read_request(body)))
     except Exception as error:  # noqa: BLE001 - a failure must not end the worker

@@ -47,7 +47,7 @@ SHORT_BYTES = 8 << 10
 """Size up to which plain text is processed without a worker."""
 LONG_BYTES = 2 << 20
 """Size of a page above which its requisites are returned before its article is extracted."""
-SHORT_ANSWER_BYTES = 256 << 10
+SHORT_RESULT_BYTES = 256 << 10
 """Size above which a worker's answer is parsed in a thread."""
 BACKLOG_SECONDS = 0.5
 """Seconds for which the queue must be non-empty before another worker starts.
@@ -160,7 +160,7 @@ class WorkerPool:
             if child and not is_kept:
                 await self._end(child)
             self._release(child if is_kept else None)
-        if len(response) > SHORT_ANSWER_BYTES:
+        if len(response) > SHORT_RESULT_BYTES:
             head, payload = await asyncio.to_thread(unpack, response)
         else:
             head, payload = unpack(response)

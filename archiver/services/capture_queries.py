@@ -175,7 +175,7 @@ class Cdx:
         self._db = db
         self._pages = pages or CdxPages(db)
 
-    async def answer(self, query: CdxQuery) -> AsyncGenerator[bytes, None]:
+    async def result(self, query: CdxQuery) -> AsyncGenerator[bytes, None]:
         """Yield the result of a query in chunks.
 
         Raises:

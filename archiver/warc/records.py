@@ -164,7 +164,7 @@ ORIGINAL_DIGEST = "WARC-Archiver-Original-Payload-Digest"
 HEAD = "WARC-Archiver-Head"
 SYNTHESISED = "synthesised"
 """Value of ``HEAD`` if archiver added the HTTP head, because the original block had none."""
-ANSWERS = "WARC-Archiver-Answers"
+NOT_REPLAYED = "WARC-Archiver-Answers"
 """Field of responses that are not replayed.
 
 The value is ``part`` for a partial response; otherwise the method of the request, which is not GET.
@@ -179,13 +179,13 @@ CREATION_DATE = "WARC-Creation-Date"
 
 The WARC-Date of such a record is the time of the original capture.
 """
-HANDED_IN = "WARC-Archiver-Handed-In"
+UPLOADED_AT = "WARC-Archiver-Handed-In"
 """Field of pages that the user's own browser saved: when the user uploaded the page."""
 
 MAX_VALUE = 1000
 _CARRIED = (
     *("WARC-Truncated", ORIGINAL_ID, HEAD, ORIGIN),
-    *(SOURCE_URI, CREATION_DATE, HANDED_IN),
+    *(SOURCE_URI, CREATION_DATE, UPLOADED_AT),
 )
 
 
@@ -199,7 +199,7 @@ def imported_fields(fields: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
 def read_provenance(fields: Mapping[str, str]) -> Provenance | None:
     """Return the origin of a record; None if it was crawled. ``fields`` has lower-case names."""
     source, origin = fields.get(SOURCE_URI.lower(), ""), fields.get(ORIGIN.lower(), "")
-    if uploaded_at := fields.get(HANDED_IN.lower()):
+    if uploaded_at := fields.get(UPLOADED_AT.lower()):
         return Provenance(Acquisition.UPLOADED, origin, _moment(uploaded_at))
     if source.startswith(("http://", "https://")):
         return Provenance(
@@ -210,7 +210,7 @@ def read_provenance(fields: Mapping[str, str]) -> Provenance | None:
 
 def upload_field(at: datetime | None) -> tuple[tuple[str, str], ...]:
     """Return the field of an uploaded page's record; empty if ``at`` is None."""
-    return ((HANDED_IN, write_iso(at)),) if at else ()
+    return ((UPLOADED_AT, write_iso(at)),) if at else ()
 
 
 def _moment(text: str) -> datetime | None:

@@ -127,7 +127,7 @@ async def _gathered(pieces: AsyncGenerator[str, None]) -> AsyncGenerator[bytes, 
 async def wayback(request: web.Request) -> web.StreamResponse:
     """Answer a CDX query in the dialect of the Wayback CDX server."""
     try:
-        return await _answer(request, pywb=False)
+        return await _send_result(request, pywb=False)
     except InputError as error:
         return web.Response(status=400, text=f"{error}\n")
 
@@ -135,7 +135,7 @@ async def wayback(request: web.Request) -> web.StreamResponse:
 async def pywb(request: web.Request) -> web.StreamResponse:
     """Answer a CDX query in the dialect of pywb."""
     try:
-        return await _answer(request, pywb=True)
+        return await _send_result(request, pywb=True)
     except InputError as error:
         return web.json_response({"message": str(error)}, status=400)
     except NotInArchive:
@@ -166,10 +166,10 @@ async def available(request: web.Request) -> web.StreamResponse:
     return web.json_response(document | {"archived_snapshots": {"closest": closest}})
 
 
-async def _answer(request: web.Request, *, pywb: bool) -> web.StreamResponse:
+async def _send_result(request: web.Request, *, pywb: bool) -> web.StreamResponse:
     parameters = {name: request.query.getall(name) for name in request.query}
     query = parse_cdx_query(parameters, pywb=pywb)
     counted = "application/json" if pywb else "text/plain"
     kind = counted if query.paging.is_counted else media_type(query.output)
-    pieces = request.app[RUNTIME].cdx.answer(query)
+    pieces = request.app[RUNTIME].cdx.result(query)
     return await stream(request, pieces, kind, may_be_packed=query.is_packed)

@@ -97,7 +97,7 @@ class Metrics:
         for host, seconds in waits:
             self._waits.labels(host).set(seconds)
 
-    def answered(self, method: str, route: str, status: int, seconds: float) -> None:
+    def count_response(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count a response and its duration."""
         method_label = method if method in _METHODS else "other"
         self._requests.labels(method_label, route, str(status)).inc()

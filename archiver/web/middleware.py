@@ -508,4 +508,6 @@ async def measure(request: web.Request, handler: Handler) -> web.StreamResponse:
         return response
     finally:
         route = request.match_info.route.name or "none"
-        request.app[METRICS].answered(request.method, route, status, time.perf_counter() - began)
+        request.app[METRICS].count_response(
+            request.method, route, status, time.perf_counter() - began
+        )

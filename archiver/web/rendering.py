@@ -30,10 +30,10 @@ from archiver.web.static_files import preview_image_path, static_files
 from archiver.web.views import SideBar
 from archiver.web.wording import (
     Wording,
-    answered,
     preferred_language,
     reason,
     sentences,
+    status_sentence,
     why,
     why_no_feed,
 )
@@ -227,7 +227,7 @@ def environment(wording: Wording, base: str = "") -> Environment:
     )
     made.globals.update(i=lambda name: _icon(base, name), themes=tuple(Theme))
     made.globals.update(lang=wording.language.tag, month_names=wording.forms.month_names)
-    made.globals.update(failures=sentences(wording), answered=answered(wording))
+    made.globals.update(failures=sentences(wording), status_sentence=status_sentence(wording))
     made.filters.update(moment=lambda value: wording.moment(_when(value)), day=_day_in(wording))
     made.filters.update(to_the_second=lambda value: wording.to_the_second(_when(value)))
     made.filters.update(size=wording.size, number=wording.number, text=wording.text_of)

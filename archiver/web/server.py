@@ -93,7 +93,7 @@ class BoundedServer(web.Server):
 
     def __init__(self, inner: web.Server, limits: ServerLimits, base_path: str = "") -> None:
         super().__init__(
-            self._answer,
+            self._respond,
             request_factory=partial(_request_without_base, inner.request_factory, base_path),
             handler_cancellation=inner.handler_cancellation,
             access_log=None,
@@ -105,7 +105,7 @@ class BoundedServer(web.Server):
         self._handle = inner.request_handler
         self._limits = limits
         self._waiting: dict[web.RequestHandler, None] = {}
-        self._answering: dict[web.RequestHandler, web.BaseRequest] = {}
+        self._active: dict[web.RequestHandler, web.BaseRequest] = {}
         self._log_again = 0.0
 
     def __call__(self) -> web.RequestHandler:
@@ -116,7 +116,7 @@ class BoundedServer(web.Server):
         """Accept a connection; above the maximum number, close one connection."""
         super().connection_made(handler, transport)
         self._waiting[handler] = None
-        taken = len(self._waiting) + len(self._answering)
+        taken = len(self._waiting) + len(self._active)
         if taken > self._limits.connections:
             leaving = self._longest_waiting(handler) or self._longest_receiving()
             if leaving is None and not self._is_reserved_for(transport, taken):
@@ -131,15 +131,15 @@ class BoundedServer(web.Server):
         self._forget(handler)
         super().connection_lost(handler, exc)
 
-    async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
+    async def _respond(self, request: web.BaseRequest) -> web.StreamResponse:
         handler = request.protocol
         if handler in self._waiting:
             del self._waiting[handler]
-            self._answering[handler] = request
+            self._active[handler] = request
         try:
             return await self._handle(request)
         finally:
-            if self._answering.pop(handler, None):
+            if self._active.pop(handler, None):
                 self._waiting[handler] = None
 
     def _longest_waiting(self, newcomer: web.RequestHandler) -> web.RequestHandler | None:
@@ -148,7 +148,7 @@ class BoundedServer(web.Server):
 
     def _longest_receiving(self) -> web.RequestHandler | None:
         unfinished = (
-            handler for handler, request in self._answering.items() if not request.content.is_eof()
+            handler for handler, request in self._active.items() if not request.content.is_eof()
         )
         return next(unfinished, None)
 
@@ -167,7 +167,7 @@ class BoundedServer(web.Server):
 
     def _forget(self, handler: web.RequestHandler) -> None:
         self._waiting.pop(handler, None)
-        self._answering.pop(handler, None)
+        self._active.pop(handler, None)
 
 
 def _request_without_base(

@@ -341,7 +341,7 @@ def sentences(wording: Wording) -> dict[str, str]:
     return {kind.value: wording.translated(text) for kind, text in SENTENCES.items()}
 
 
-def answered(wording: Wording) -> str:
+def status_sentence(wording: Wording) -> str:
     """Return the sentence for an HTTP status, for scripts, which replace ``{status}`` in it."""
     return wording.translated(ANSWERED)
 

@@ -19,7 +19,7 @@ def test_consecutive_timeouts_mark_a_host_as_dead_for_a_while():
         False,
     ]
     assert (dead.is_dead("a"), dead.is_dead("b")) == (True, False)
-    dead.answered("a")
+    dead.responded("a")
     assert not dead.is_dead("a")
     for _ in range(DEAD_AFTER):
         dead.timed_out("a")

@@ -100,7 +100,7 @@ async def gate_client(crawl) -> AsyncIterator[GateClient]:
         traffic = Traffic(means, None, frozenset())
         listening = socket.create_server(("127.0.0.1", 0))
         port = listening.getsockname()[1]
-        beyond = GateHandlers(traffic.answer, partial(connect, fetcher, context.settings))
+        beyond = GateHandlers(traffic.respond, partial(connect, fetcher, context.settings))
         serving = asyncio.create_task(Gate(listening, key.tls, beyond).serve())
         made = GateClient(port, traffic, names)
         yield made

@@ -89,7 +89,7 @@ def origin(settings):
 async def listed(runtime, origin):
     """Return (path, status) of every CDX row of a site."""
     query = parse_cdx_query({"url": [f"{origin}/*"], "fl": ["original,statuscode"]})
-    async with aclosing(runtime.cdx.answer(query)) as rows:
+    async with aclosing(runtime.cdx.result(query)) as rows:
         lines = b"".join([piece async for piece in rows]).decode().splitlines()
     return sorted(line.removeprefix(origin) for line in lines)
 

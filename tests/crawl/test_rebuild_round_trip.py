@@ -36,7 +36,7 @@ from archiver.db import (
 )
 from archiver.db.engine import Database
 from archiver.db.full_text import with_expressions, word_index_of
-from archiver.db.schema import answer, attempt, entry, entry_table
+from archiver.db.schema import attempt, entry, entry_table, excluded_response
 from archiver.errors import InputError, NotFound
 from archiver.http.timestamps import to_datetime, to_timestamp
 from archiver.http.urls import hash_url, host
@@ -54,7 +54,7 @@ from archiver.pages.article_text import to_text, whole
 from archiver.search.search_document import indexed
 from archiver.services.deletion import EntryDeletion
 from archiver.warc.locks import RunLock
-from archiver.warc.records import ANSWERS
+from archiver.warc.records import NOT_REPLAYED
 from archiver.warc.segments import SegmentStore
 from tests.segments import storage_of
 
@@ -507,7 +507,7 @@ def exchange_of(step: Captured, at: datetime) -> Exchange:
 def answer_of(step: Captured, body: bytes, at: datetime) -> Exchange:
     """Return the response to the page's script."""
     whole = exchange_of(replace(step, body=body, location=""), at)
-    return replace(whole, is_shown=False, fields=((ANSWERS, "POST"),))
+    return replace(whole, is_shown=False, fields=((NOT_REPLAYED, "POST"),))
 
 
 @asynccontextmanager
@@ -597,7 +597,7 @@ async def _answers(archive: Archive, numbers):
 
 
 async def _gone_answers(conn):
-    ids = (await conn.execute(select(answer.c.record_id))).scalars().all()
+    ids = (await conn.execute(select(excluded_response.c.record_id))).scalars().all()
     return await tombstones.captures(conn, ids)
 
 

@@ -39,7 +39,7 @@ class Archive:
     async def ask(self, url=ALL, *, pywb=False, **given):
         named = {"url": [url]} | {name.rstrip("_"): [str(each)] for name, each in given.items()}
         query = parse_cdx_query(named, pywb=pywb)
-        return b"".join([piece async for piece in self.cdx.answer(query)]).decode()
+        return b"".join([piece async for piece in self.cdx.result(query)]).decode()
 
     async def rows(self, url=ALL, **given):
         return (await self.ask(url, **given)).splitlines()

@@ -72,7 +72,7 @@ async def test_header_bytes_beyond_ascii_are_shown_and_break_nothing(open_archiv
         (capture,) = await archive.replay.captures_of(url)
         replayed = await archive.replay.open(capture, ReplayRequest(Viewer("http://localhost")))
         await replayed.body.aclose()
-        answer = archive.cdx.answer(parse_cdx_query({"url": [url], "output": ["json"]}))
+        answer = archive.cdx.result(parse_cdx_query({"url": [url], "output": ["json"]}))
         rows = json.loads(b"".join([piece async for piece in answer]))
 
     shown = dict(replayed.headers)

@@ -174,7 +174,7 @@ MAX_LINKED = 0.33
 """Maximum link density of a section with prose."""
 
 _MAX_SIBLINGS = 50
-_ANSWERS = re.compile(r"comment|disqus|repl(?:y|ies)|respon[ds]|sponsor|shoutbox", re.IGNORECASE)
+_COMMENTS = re.compile(r"comment|disqus|repl(?:y|ies)|respon[ds]|sponsor|shoutbox", re.IGNORECASE)
 """Names of comments and advertisements, which are boilerplate whatever their heading is."""
 
 
@@ -198,7 +198,7 @@ def is_named_by_its_heading(element: Element) -> bool:
     heading of that section.
     """
     name = element.get("id")
-    if not name or _ANSWERS.search(name) or is_boilerplate_name(element.get("class")):
+    if not name or _COMMENTS.search(name) or is_boilerplate_name(element.get("class")):
         return False
     if not _matches_its_id(element) or not _is_prose(element):
         return False

@@ -18,7 +18,7 @@ MAX_NOTE = 3000
 _MAX_AROUND = 80
 """Maximum characters besides the notes, such as a heading, in the element around all notes."""
 
-_ANSWERS = re.compile(r"comment|disqus|replies|respon[ds]|related", re.IGNORECASE)
+_COMMENTS = re.compile(r"comment|disqus|replies|respon[ds]|related", re.IGNORECASE)
 """Classes and ids of reader comments, which link back to the text but are not notes."""
 
 _PLACES = etree.XPath("descendant-or-self::*[@id or (self::a and @name)]")
@@ -42,7 +42,11 @@ def append_missing_notes(root: Element, body: Element) -> None:
     for element in _NAMED(body) if targets else ():
         if not targets.isdisjoint(_own_names(element)):
             note = _note_of(element, there)
-            if note is not None and not _is_answer(note) and first_text(note, MAX_NOTE) not in text:
+            if (
+                note is not None
+                and not _is_comment(note)
+                and first_text(note, MAX_NOTE) not in text
+            ):
                 notes[note] = None
     if notes:
         section = etree.SubElement(root, "div")
@@ -69,8 +73,8 @@ def _note_of(target: Element, there: set[str]) -> Element | None:
     return None
 
 
-def _is_answer(note: Element) -> bool:
-    return any(_ANSWERS.search(named(each)) for each in (note, *note.iterancestors()))
+def _is_comment(note: Element) -> bool:
+    return any(_COMMENTS.search(named(each)) for each in (note, *note.iterancestors()))
 
 
 def _together(notes: list[Element]) -> list[Element]:
