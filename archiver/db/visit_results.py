@@ -134,10 +134,8 @@ async def add_snapshots(conn: AsyncConnection, new: Sequence[NewSnapshot]) -> in
     new = _deduplicated(new)
     existing = await _existing(conn, [*map(_key, new)])
     segments = await segment_rows.ids(conn, [*_segment_names(new)])
-    segment_ids = [(each, *existing[key]) for each in new if (key := _key(each)) in existing]
-    replaced = [
-        (each, row_id) for each, row_id, by in segment_ids if supersedes(each.extractor, by)
-    ]
+    recorded = [(each, *existing[key]) for each in new if (key := _key(each)) in existing]
+    replaced = [(each, row_id) for each, row_id, by in recorded if supersedes(each.extractor, by)]
     await _replace_articles(conn, replaced, segments)
     new = [each for each in new if _key(each) not in existing]
     if not new:
