@@ -68,6 +68,8 @@ _FITTING = {
     )
     | st.lists(ODD | BYTES, max_size=4).map(lambda parts: f"{MOMENT}/{PAGE}" + "".join(parts)),
     "version": st.just("0123"),
+    "host": st.just("a.example"),
+    "action": st.sampled_from(["pause", "resume"]),
     "token": st.just("0" * 32),
     "kind": st.sampled_from(["picture", "thumbnail", "print"]),
     "banner": st.text("0123456789abcdef", min_size=16, max_size=16),
