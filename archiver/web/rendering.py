@@ -149,8 +149,6 @@ def _page_before(request: web.Request) -> str:
 
 
 WORDS_A_MINUTE = 230
-CACHED_SIDE_BARS = 8
-"""Maximum number of cached side bars of one language; each has up to 40 kB."""
 
 
 _DIRECTION_CHANGES = re.compile("[\u202a-\u202e\u2066-\u2069]")
@@ -244,7 +242,6 @@ def environment(wording: Wording, base: str = "") -> Environment:
         search_for_list=search_for_list,
         search_for_feed=search_for_feed,
     )
-    made.globals.update(side_bar=_side_bar_in(made))
     return made
 
 
@@ -259,16 +256,6 @@ def _row_reason(wording: Wording, reason_text: str) -> str:
     """Translate the reason why a row is unusable; reports store the English sentence."""
     reason = with_detail(reason_text)
     return wording.translated(reason) if isinstance(reason, str) else wording.text_of(reason)
-
-
-def _side_bar_in(made: Environment) -> Callable[[SideBar], str]:
-    @lru_cache(CACHED_SIDE_BARS)
-    def side_bar(side: SideBar) -> str:
-        """Render the side bar; cached, because it changes rarely."""
-        bar: str = vars(made.get_template("side.html").module)["bar"](side)
-        return bar
-
-    return side_bar
 
 
 def minutes_to_read(word_count: int) -> int:
