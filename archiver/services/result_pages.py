@@ -129,38 +129,15 @@ class Page:
     has_only_partial_matches: bool = False
 
 
-async def read_results(
-    conn: AsyncConnection,
-    request: SearchRequest,
-    sort: Sort,
-    beyond: Place | BatchPosition | None,
-    limit: int,
-    *,
-    summary_size: int = 0,
+async def _read_batch(
+    conn: AsyncConnection, request: SearchRequest, sort: Sort, position: BatchPosition
 ) -> Found:
-    """Read the results that ``page_of`` needs for a page.
-
-    Args:
-        conn: a connection.
-        request: the query.
-        sort: sort order.
-        beyond: where the page begins; None for the first.
-        limit: maximum number of entries on the page.
-        summary_size: number of newest results that the summary needs. If the page begins with the
-            newest results, at least this many are read.
-
-    Raises:
-        InputError: there is no such page.
-    """
-    if _has_index_order(sort, request):
-        most = max(limit, summary_size if is_from_newest(sort, beyond, request) else 0)
-        return await ResultIteration(conn, request, order=sort).page(_place(beyond), most)
-    position = _position_of(beyond)
-    batch_start = _batch_start(position)
+    """Read the results of a batch, which is then sorted."""
+    start = Place(0, position.batch_start) if position.batch_start else None
     if sort is Sort.BEST:
-        return _up_to(position.end, await candidates(conn, request, batch_start))
+        return _up_to(position.end, await candidates(conn, request, start))
     walk = ResultIteration(conn, request, order=sort if sort is Sort.OLDEST else Sort.NEWEST)
-    found = await walk.page(batch_start, SORTED, can_continue=sort in _BY_DAY)
+    found = await walk.page(start, SORTED, can_continue=sort in _BY_DAY)
     return _up_to(position.end, found, oldest_first=sort is Sort.OLDEST)
 
 
@@ -174,15 +151,6 @@ def _up_to(end: int, found: Found, *, oldest_first: bool = False) -> Found:
     if not end or count == len(found.rows):
         return found
     return replace(found.first(count), beyond=Place(0, end))
-
-
-def is_from_newest(
-    sort: Sort, beyond: Place | BatchPosition | None, request: SearchRequest
-) -> bool:
-    """Return whether the results that are read for a page begin with the newest result."""
-    if _has_index_order(sort, request):
-        return sort is Sort.NEWEST and beyond is None
-    return sort is not Sort.OLDEST and not _position_of(beyond).batch_start
 
 
 def _has_index_order(sort: Sort, request: SearchRequest) -> bool:
@@ -206,28 +174,23 @@ def _position_of(beyond: Place | BatchPosition | None) -> BatchPosition:
     return beyond or BatchPosition()
 
 
-def _batch_start(position: BatchPosition) -> Place | None:
-    """Return the document after which the batch of a page begins."""
-    return Place(0, position.batch_start) if position.batch_start else None
-
-
 async def page_of(
     conn: AsyncConnection,
     request: SearchRequest,
     sort: Sort,
     beyond: Place | BatchPosition | None,
     limit: int,
-    found: Found,
 ) -> Page:
-    """Return a page, made from the results that ``read_results`` returned for it.
+    """Return the page that begins at ``beyond``, or the first page.
 
     Raises:
         InputError: there is no such page.
     """
     if _has_index_order(sort, request):
-        shown = found.first(limit)
-        return Page(tuple(shown.entries), shown.beyond)
+        found = await ResultIteration(conn, request, order=sort).page(_place(beyond), limit)
+        return Page(tuple(found.entries), found.beyond)
     position = _position_of(beyond)
+    found = await _read_batch(conn, request, sort, position)
     if sort is Sort.BEST:
         page = await _best_of(conn, request, found, position, limit)
     else:

@@ -35,14 +35,11 @@ from archiver.services.result_pages import (
     BatchPosition,
     Page,
     all_of,
-    is_from_newest,
     page_of,
     read_cursor,
-    read_results,
     write_cursor,
 )
 from archiver.services.search_results import (
-    MAX_COUNTED,
     ListedEntry,
     correction,
     excerpts_of,
@@ -131,7 +128,6 @@ MAX_WITH_EARLIER = 20
 """Maximum entries of a page for which earlier snapshots are also searched for excerpts."""
 FEW = 3
 """Number of results below which a spelling suggestion is looked up."""
-NOTHING = Summary(0, has_more=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,15 +181,6 @@ class Overview:
     running_jobs: tuple[Job, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """A page of results, the query that was run, and the summary of all results."""
-
-    page: Page
-    tree: Node
-    summary: Summary = NOTHING
-
-
 class Search:
     """Lists and searches of entries."""
 
@@ -208,31 +195,16 @@ class Search:
             InvalidQuery: the query can't be parsed.
             InputError: the cursor, limit, sort or status is invalid.
         """
-        listing, _ = await self._read(query)
-        return listing
-
-    async def listing_with_summary(self, query: ListingQuery) -> tuple[Listing, Summary]:
-        """Return a page of entries and the summary of the list, reading results once.
-
-        Raises:
-            InvalidQuery: the query can't be parsed.
-            InputError: the cursor, limit, sort or status is invalid.
-        """
-        return await self._read(query, summary_size=MAX_COUNTED)
-
-    async def _read(self, query: ListingQuery, summary_size: int = 0) -> tuple[Listing, Summary]:
-        """Return a page of a list, and the summary of the list unless ``summary_size`` is 0."""
         if not 1 <= query.limit <= MAX_PER_PAGE:
             raise InputError("A page can have 1 to {most} entries.", most=MAX_PER_PAGE)
         tree = tree_of(query)
         async with self._db.read() as conn:
             request = request_of(tree, query)
-            found = await self._found(conn, request, query, summary_size)
-            page, used_tree = found.page, found.tree
+            page, used_tree = await self._found(conn, request, query)
             shown = await self._shown(conn, page.entries, used_tree)
             is_poor = not query.after and len(page.entries) - page.partial < FEW
             suggestion = await correction(conn, tree) if is_poor else None
-        listing = Listing(
+        return Listing(
             items=tuple(shown[each] for each in page.entries if each in shown),
             after=write_cursor(page.next_position) if page.next_position else None,
             sort=sort_of(query, tree),
@@ -241,7 +213,6 @@ class Search:
             used_query="" if used_tree == request.tree else write(used_tree),
             suggestion=write(suggestion) if suggestion else "",
         )
-        return listing, found.summary
 
     async def all_in_order(
         self, query: ListingQuery, most: int | None = None
@@ -284,22 +255,21 @@ class Search:
         return shown
 
     async def _found(
-        self,
-        conn: AsyncConnection,
-        request: SearchRequest,
-        query: ListingQuery,
-        summary_size: int = 0,
-    ) -> _Found:
-        """Return a page; if no result has all words, the last word is treated as a prefix."""
-        found = await self._attempt(conn, request, request.tree, query, summary_size)
+        self, conn: AsyncConnection, request: SearchRequest, query: ListingQuery
+    ) -> tuple[Page, Node]:
+        """Return a page, and the query that it answers.
+
+        If no result has all words, the last word is treated as a prefix.
+        """
+        page = await self._attempt(conn, request, request.tree, query)
         begun = with_last_word_as_prefix(request.tree)
         is_best = sort_of(query, request.tree) is Sort.BEST
         if not is_best or begun == request.tree:
-            return found
-        if not await self.has_only_partial_matches(conn, request, query, found.page):
-            return found
-        other = await self._attempt(conn, request, begun, query, summary_size)
-        return found if other.page.has_only_partial_matches else other
+            return page, request.tree
+        if not await self.has_only_partial_matches(conn, request, query, page):
+            return page, request.tree
+        other = await self._attempt(conn, request, begun, query)
+        return (page, request.tree) if other.has_only_partial_matches else (other, begun)
 
     async def has_only_partial_matches(
         self, conn: AsyncConnection, request: SearchRequest, query: ListingQuery, page: Page
@@ -313,34 +283,18 @@ class Search:
         ):
             return page.has_only_partial_matches
         request, query = replace(request, newest_entry=place.known), replace(query, after="")
-        return (
-            await self._attempt(conn, request, request.tree, query, 0)
-        ).page.has_only_partial_matches
+        first = await self._attempt(conn, request, request.tree, query)
+        return first.has_only_partial_matches
 
     async def _attempt(
-        self,
-        conn: AsyncConnection,
-        request: SearchRequest,
-        tree: Node,
-        query: ListingQuery,
-        summary_size: int,
-    ) -> _Found:
-        """Return a page for the query ``tree``, and its summary unless ``summary_size`` is 0."""
-        typed, request = request.tree, replace(request, tree=tree)
+        self, conn: AsyncConnection, request: SearchRequest, tree: Node, query: ListingQuery
+    ) -> Page:
+        """Return a page for the query ``tree``."""
+        sort, request = sort_of(query, request.tree), replace(request, tree=tree)
         place = read_cursor(query.after) if query.after else None
-        sort = sort_of(query, typed)
         if isinstance(place, BatchPosition):
             request = replace(request, newest_entry=place.known)
-        walk = await read_results(
-            conn, request, sort, place, query.limit, summary_size=summary_size
-        )
-        ordering = page_of(conn, request, sort, place, query.limit, walk)
-        if not summary_size:
-            return _Found(await ordering, tree)
-        newest = walk if is_from_newest(sort, place, request) else None
-        page = await ordering
-        summary = await summary_of(conn, request, newest, typed)
-        return _Found(page, tree, summary)
+        return await page_of(conn, request, sort, place, query.limit)
 
     async def neighbours(
         self, query: ListingQuery, key: HashUrl, past: Sequence[str] = ()
@@ -359,7 +313,7 @@ class Search:
         """
         async with self._db.read() as conn:
             request = request_of(tree_of(query), query)
-            page = (await self._found(conn, request, query)).page
+            page, _ = await self._found(conn, request, query)
             entries_by_id = await db_entries.by_ids(conn, page.entries)
             shown = [
                 Neighbour(entries_by_id[each], query.after)
@@ -372,23 +326,29 @@ class Search:
             following = shown[at + 1] if at + 1 < len(shown) else None
             if following is None and page.next_position:
                 after = write_cursor(page.next_position)
-                further = (await self._found(conn, request, replace(query, after=after))).page
+                further, _ = await self._found(conn, request, replace(query, after=after))
                 heads = await db_entries.by_ids(conn, further.entries[:1])
                 following = next((Neighbour(each, after) for each in heads.values()), None)
         return Neighbours(query, shown[at - 1] if at else None, following)
 
-    async def summary(self, query: ListingQuery) -> Summary:
+    async def summary(self, query: ListingQuery, used_query: str = "") -> Summary:
         """Return the entry count and facets of a list.
 
         The facets of a long list only count its newest entries.
+
+        Args:
+            query: query of the list.
+            used_query: the query that ``listing`` used instead, if any.
 
         Raises:
             InvalidQuery: the query can't be parsed.
             InputError: the status is invalid.
         """
         async with self._db.read() as conn:
-            request = request_of(tree_of(query), query)
-            return await summary_of(conn, request, None, request.tree)
+            typed = request = request_of(tree_of(query), query)
+            if used_query:
+                request = request_of(parse_query(used_query), query)
+            return await summary_of(conn, request, typed.tree)
 
     async def tags(self, limit: int = 100) -> list[tuple[str, int]]:
         """Return the most frequent tags with their number of entries."""

@@ -31,7 +31,7 @@ from archiver.search.query_tree import (
 )
 from archiver.search.snippets import SnippetPiece, snippet
 from archiver.search.words import phrase_of
-from archiver.services.result_iteration import Found, ResultIteration
+from archiver.services.result_iteration import ResultIteration
 from archiver.warc.reader import StoredRecord
 from archiver.warc.segments import SegmentReader, SegmentStore
 
@@ -141,9 +141,7 @@ MAX_COUNTED = 1000
 """Maximum number of results that are counted and used for facets."""
 
 
-async def summary_of(
-    conn: AsyncConnection, request: SearchRequest, newest: Found | None, typed: Node
-) -> Summary:
+async def summary_of(conn: AsyncConnection, request: SearchRequest, typed: Node) -> Summary:
     """Return the number of a query's results, and their facets.
 
     Of a large result, only the newest ``MAX_COUNTED`` entries are counted, unless the index stores
@@ -152,11 +150,9 @@ async def summary_of(
     Args:
         conn: a connection.
         request: the query.
-        newest: newest results, if they were read already.
         typed: the query as the user typed it. Each facet value gets this query with its condition.
     """
-    results = newest or await ResultIteration(conn, request).page(None, MAX_COUNTED)
-    found = results.first(MAX_COUNTED)
+    found = await ResultIteration(conn, request).page(None, MAX_COUNTED)
     facets = await facets_of(conn, found.entries)
     count, has_more = len(found.entries), found.beyond is not None
     if has_more and (request.tree, request.filters) == (EVERYTHING, Filters()):

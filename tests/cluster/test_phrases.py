@@ -109,8 +109,9 @@ async def test_an_entry_that_leaves_a_page_hides_no_other(search, sort, step):
 
 async def test_a_page_reads_a_limited_number_of_documents(search, monkeypatch):
     rare = await pages_of(search, '"paper of"', sort=Sort.NEWEST)
-    _, of_rare = await search.listing_with_summary(ListingQuery(q='"paper of"'))
-    listing, of_frequent = await search.listing_with_summary(ListingQuery(q='"paper kite"'))
+    of_rare = await search.summary(ListingQuery(q='"paper of"'))
+    listing = await search.listing(ListingQuery(q='"paper kite"'))
+    of_frequent = await search.summary(ListingQuery(q='"paper kite"'))
 
     assert rare == [[], [], [], []], "of 40 entries with both words, 12 are read for each page"
     assert of_rare.has_more

@@ -120,9 +120,10 @@ async def _view(request: web.Request, query: ListingQuery) -> ListingView:
     runtime = request.app[RUNTIME]
     search, is_of_failed = runtime.search, query.status == State.FAILED
     # Read the list and the data around it concurrently.
-    (found, summary), (side, tags, notice) = await both(
-        search.listing_with_summary(query), _data_around_list(request, query)
+    found, (side, tags, notice) = await both(
+        search.listing(query), _data_around_list(request, query)
     )
+    summary = await search.summary(query, found.used_query)
     is_narrowed = replace(query, sort="", after="") != ListingQuery()
     kept = {name: value for name in _KEPT if (value := getattr(query, name))}
     # If the query found nothing and another one was run instead, exports and feeds use that one.
