@@ -14,10 +14,8 @@ import time
 from collections import OrderedDict
 from collections.abc import (
     AsyncIterator,
-    Awaitable,
     Callable,
     Coroutine,
-    Iterable,
     Iterator,
     Mapping,
 )
@@ -215,11 +213,6 @@ class RecentItems(OrderedDict[_Key, _Value]):
             self.popitem(last=False)
 
 
-_First = TypeVar("_First")
-_Second = TypeVar("_Second")
-_Each = TypeVar("_Each")
-
-
 async def run_to_completion(work: "Coroutine[Any, Any, None] | asyncio.Future[None]") -> None:
     """Finish ``work`` even if the calling task is cancelled, once or several times.
 
@@ -235,24 +228,6 @@ async def run_to_completion(work: "Coroutine[Any, Any, None] | asyncio.Future[No
     if cancelled:
         raise cancelled from doing.exception()
     doing.result()
-
-
-async def both(first: Awaitable[_First], second: Awaitable[_Second]) -> tuple[_First, _Second]:
-    """Await two awaitables concurrently; if one fails, the other is cancelled."""
-    one, other = await all_of((first, second))
-    return cast("_First", one), cast("_Second", other)
-
-
-async def all_of(works: Iterable[Awaitable[_Each]]) -> "list[_Each]":
-    """Await several awaitables concurrently; if one fails, the others are cancelled."""
-    tasks = [asyncio.ensure_future(each) for each in works]
-    try:
-        return await asyncio.gather(*tasks)
-    except BaseException:
-        for each in tasks:
-            each.cancel()
-        await asyncio.wait(tasks)
-        raise
 
 
 class _Opening:

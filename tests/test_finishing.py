@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from archiver.helpers import (
     UNFINISHED,
     AtomicFile,
-    both,
     open_for_writing,
     run_to_completion,
     well_formed,
@@ -75,36 +74,6 @@ async def test_a_file_is_closed_if_its_task_is_cancelled_repeatedly(tmp_path):
 
     with await asyncio.to_thread(open, tmp_path / "pipe", "rb") as reader:
         assert await asyncio.to_thread(reader.read) == b""
-
-
-async def test_two_concurrent_calls_return_both_results():
-    barrier = asyncio.Barrier(2)
-
-    async def work(given):
-        await barrier.wait()
-        return given
-
-    assert await both(work("one"), work("other")) == ("one", "other")
-
-
-async def test_if_one_of_two_calls_fails_the_other_ends_and_the_exception_is_raised():
-    begun, ended = asyncio.Event(), asyncio.Event()
-
-    async def fail():
-        await begun.wait()
-        raise ValueError("heard")
-
-    async def wait():
-        try:
-            begun.set()
-            await asyncio.Event().wait()
-        finally:
-            await asyncio.sleep(0)
-            ended.set()
-
-    with pytest.raises(ValueError, match="heard"):
-        await both(fail(), wait())
-    assert ended.is_set()
 
 
 @pytest.fixture

@@ -12,7 +12,6 @@ from urllib.parse import urlencode
 from aiohttp import web
 
 from archiver.errors import InvalidQuery
-from archiver.helpers import both
 from archiver.http.urls import address_in
 from archiver.model.job import State
 from archiver.model.listing import Kind, ListingQuery, Sort, Summary
@@ -34,7 +33,7 @@ from archiver.web.app_keys import RUNTIME
 from archiver.web.origin import base_path, public_origin
 from archiver.web.pages.editing import notice_of
 from archiver.web.rendering import render_page, render_with_sidebar, side_bar, wording_of
-from archiver.web.views import EditNotice, ListingView, SearchError, SearchHelpView, SideBar
+from archiver.web.views import ListingView, SearchError, SearchHelpView, SideBar
 
 MAX_BEFORE = 40
 _TRAIL = re.compile(r"[0-9]{1,9}(?:~[0-9]{1,9}\.[A-Za-z0-9_.-]{0,200}){0,40}")
@@ -119,11 +118,9 @@ async def explain(request: web.Request) -> web.StreamResponse:
 async def _view(request: web.Request, query: ListingQuery) -> ListingView:
     runtime = request.app[RUNTIME]
     search, is_of_failed = runtime.search, query.status == State.FAILED
-    # Read the list and the data around it concurrently.
-    found, (side, tags, notice) = await both(
-        search.listing(query), _data_around_list(request, query)
-    )
+    found = await search.listing(query)
     summary = await search.summary(query, found.used_query)
+    side = await side_bar(request, query.q)
     is_narrowed = replace(query, sort="", after="") != ListingQuery()
     kept = {name: value for name in _KEPT if (value := getattr(query, name))}
     # If the query found nothing and another one was run instead, exports and feeds use that one.
@@ -138,14 +135,14 @@ async def _view(request: web.Request, query: ListingQuery) -> ListingView:
         next_url=_next_url(kept, query, found, trail),
         back_url=_back_url(kept, query, trail),
         start=trail.start if trail else None,
-        tags=tags,
+        tags=tuple(await search.tags(SHOWN_TAGS)),
         export_query=f"?{urlencode(parameters)}" if parameters else "",
         list_query=list_query(query),
         summary=_counted(summary, query, side),
         is_narrowed=is_narrowed,
         current_url=f"/snapshots?{urlencode(shown_page)}" if shown_page else "/snapshots",
         sorts=tuple(each for each in Sort if each is not Sort.LIST or found.sort is Sort.LIST),
-        notice=notice,
+        notice=await notice_of(request),
         side=side,
         archives=runtime.recovery.archives if is_of_failed else (),
         address=address_in(query.q),
@@ -257,18 +254,6 @@ def _back_url(kept: dict[str, str], query: ListingQuery, trail: Trail | None) ->
     after, before = (trail and trail.back()) or ("", Trail())
     more = {"after": after, "trail": str(before)} if after else {}
     return f"/snapshots?{urlencode(kept | more)}".rstrip("?")
-
-
-async def _data_around_list(
-    request: web.Request, query: ListingQuery
-) -> tuple[SideBar, tuple[tuple[str, int], ...], EditNotice | None]:
-    """Return the data around a list: lists, tags and a notice."""
-    search = request.app[RUNTIME].search
-    return (
-        await side_bar(request, query.q),
-        tuple(await search.tags(SHOWN_TAGS)),
-        await notice_of(request),
-    )
 
 
 _TYPES = {FeedForm.ATOM: "application/atom+xml", FeedForm.JSON: "application/feed+json"}
