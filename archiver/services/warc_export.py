@@ -33,7 +33,13 @@ from archiver.db import snapshots as db_snapshots
 from archiver.db.engine import AsyncConnection, Database
 from archiver.db.entries import Revised
 from archiver.db.snapshots import SnapshotRow
-from archiver.errors import InvalidRecord, NotFound, StoreError, TruncatedRecord
+from archiver.errors import (
+    InvalidRecord,
+    NotFound,
+    StoreError,
+    StoreUnavailable,
+    TruncatedRecord,
+)
 from archiver.model.capture import Capture, Location, PayloadDigest, RecordId, Timestamp
 from archiver.model.entry import Snapshot
 from archiver.model.job import Attempt, State
@@ -536,30 +542,35 @@ def _checked(store: SegmentStore, piece: Piece) -> Iterator[Piece | Damage]:
     """Decompress the records of a range; yield ranges of intact records, and damaged parts.
 
     Raises:
-        StoreError: the segment can't be opened.
+        StoreUnavailable: the object store can't be reached.
     """
     captures = {each.location.offset: each for each in piece.captures}
     place, end = piece.location, piece.location.offset + piece.location.length
-    begun = _Range(place.segment, place.offset)
-    for each in store.storage.scan(place.segment, from_offset=place.offset):
-        if each.offset >= end:
-            break
-        if isinstance(each, Damage):
-            yield from begun.pieces()
-            length = min(each.location.length, end - each.offset)
-            yield replace(each, location=replace(each.location, length=length))
-            begun = _Range(place.segment, each.offset + length)
-            continue
-        try:
-            begun.add(each, captures)
-        except (InvalidRecord, TruncatedRecord):
-            continue  # the scan yields the damage next
-        if begun.length >= MAX_CHECKED_BYTES:
-            yield from begun.pieces()
-            begun = _Range(place.segment, begun.start + begun.length)
+    begun, problem = _Range(place.segment, place.offset), "The segment is too short."
+    try:
+        for each in store.storage.scan(place.segment, from_offset=place.offset):
+            if each.offset >= end:
+                break
+            if isinstance(each, Damage):
+                yield from begun.pieces()
+                length = min(each.location.length, end - each.offset)
+                yield replace(each, location=replace(each.location, length=length))
+                begun = _Range(place.segment, each.offset + length)
+                continue
+            try:
+                begun.add(each, captures)
+            except (InvalidRecord, TruncatedRecord):
+                continue  # the scan yields the damage next
+            if begun.length >= MAX_CHECKED_BYTES:
+                yield from begun.pieces()
+                begun = _Range(place.segment, begun.start + begun.length)
+    except StoreUnavailable:
+        raise
+    except StoreError as error:
+        problem = str(error)
     yield from begun.pieces()
     if (start := begun.start + begun.length) < end:
-        yield Damage(Location(place.segment, start, end - start), "The segment is too short.")
+        yield Damage(Location(place.segment, start, end - start), problem)
 
 
 class _Range:

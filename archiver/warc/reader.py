@@ -1,6 +1,8 @@
 """Positional reads of segments; reading and verification of WARC records."""
 
+import errno
 import os
+import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -39,11 +41,18 @@ class SegmentBytes(Protocol):
 
 
 class ReadOnly:
-    """File read by position; closed when it is garbage-collected."""
+    """File read by position; closed when it is garbage-collected.
+
+    Raises:
+        OSError: the file can't be opened, or it is a directory, pipe or device.
+    """
 
     def __init__(self, path: Path) -> None:
         self._position = 0
-        self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        # Without O_NONBLOCK, opening a pipe would wait for a writer.
+        self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        if not stat.S_ISREG(os.fstat(self._file).st_mode):
+            raise OSError(errno.EINVAL, "Not a regular file", str(path))
 
     @property
     def size(self) -> int:

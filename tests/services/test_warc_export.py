@@ -209,6 +209,20 @@ async def test_a_damaged_record_is_left_out_and_reported(runtime, tmp_path, kind
         assert "animals" in record["entry"]["tags"]
 
 
+async def test_a_missing_segment_is_left_out_and_reported(runtime, tmp_path):
+    geese = saved_url(runtime.settings, "/geese")
+    for segment in (tmp_path / "data" / "warc").iterdir():
+        segment.unlink()
+    for wanted in (EVERYTHING, ANIMALS):
+        found = []
+        manifest = await runtime.packages.begin(wanted)
+        warc = await whole(runtime.packages.warc(manifest, name="w", on_damage=found.append))
+
+        assert "No such file" in found[0]
+        (record,) = entry_records(warc)[geese]
+        assert "animals" in record["entry"]["tags"]
+
+
 async def test_entries_saved_during_an_export_move_nothing_out_of_it(runtime, live):
     await runtime.entries.save([live.article("owl")], tags=["animals"], source="cli")
     before = await wacz_of(runtime, ANIMALS)

@@ -120,8 +120,15 @@ def test_a_full_disk_leaves_every_segment_unchanged(tmp_path):
 
 def test_reading_a_place_without_a_record_is_an_error(store):
     (place, *_) = store.append(records((b"x", False)))
+    os.mkfifo(store.directory / "pipe.warc.gz")
+    (store.directory / "folder.warc.gz").mkdir()
 
-    for wrong in (Location("gone.warc.gz", 0, 1), Location(place.segment, place.offset + 3, 9)):
+    for wrong in (
+        Location("gone.warc.gz", 0, 1),
+        Location("pipe.warc.gz", 0, 1),
+        Location("folder.warc.gz", 0, 1),
+        Location(place.segment, place.offset + 3, 9),
+    ):
         with pytest.raises(StoreError):
             store.read(wrong)
 
