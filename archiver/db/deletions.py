@@ -14,7 +14,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
-from sqlalchemy import Row, bindparam, case, delete, func, or_, select, update
+from sqlalchemy import Row, bindparam, case, delete, func, or_, select, true, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import counters, queue, tags_and_lists, tombstones
@@ -220,13 +220,22 @@ async def erase_snapshots(conn: AsyncConnection, row_ids: Collection[int]) -> No
     await update_from_newest_snapshots(conn, {*live.values()})
 
 
-async def items_in_bin(conn: AsyncConnection, limit: int) -> list[BinnedItem]:
-    """Return deleted entries, and deleted snapshots of existing entries, last deleted first."""
+async def items_in_bin(
+    conn: AsyncConnection, limit: int | None = None, keys: Collection[str] | None = None
+) -> list[BinnedItem]:
+    """Return deleted entries, and deleted snapshots of existing entries, last deleted first.
+
+    Args:
+        conn: a connection.
+        limit: maximum number of items; None for all.
+        keys: hash_urls of entries; None for all entries.
+    """
     own, of = entry_table.c, snapshot_table.c
+    wanted = true() if keys is None else own.hash_url.in_(text_values(keys))
     title = func.coalesce(func.nullif(own.given_title, ""), own.page_title)
     entries = await conn.execute(
         select(own.deleted_at, own.hash_url, own.url, title.label("title"), own.snapshot_count)
-        .where(own.deleted_at.is_not(None))
+        .where(own.deleted_at.is_not(None), wanted)
         .order_by(own.deleted_at.desc(), own.id)
         .limit(limit)
     )
@@ -237,7 +246,7 @@ async def items_in_bin(conn: AsyncConnection, limit: int) -> list[BinnedItem]:
     snapshots = await conn.execute(
         select(of.deleted_at, own.hash_url, own.url, title.label("title"), of.timestamp)
         .join(entry_table, own.id == of.entry_id)
-        .where(of.deleted_at.is_not(None), own.deleted_at.is_(None))
+        .where(of.deleted_at.is_not(None), own.deleted_at.is_(None), wanted)
         .order_by(of.deleted_at.desc(), of.id)
         .limit(limit)
     )
@@ -246,6 +255,19 @@ async def items_in_bin(conn: AsyncConnection, limit: int) -> list[BinnedItem]:
         for row in snapshots
     ]
     return sorted(items, key=lambda each: -each.deletion)[:limit]
+
+
+async def count_in_bin(conn: AsyncConnection) -> int:
+    """Return the number of items in the bin."""
+    own, of = entry_table.c, snapshot_table.c
+    entries = select(func.count()).where(own.deleted_at.is_not(None))
+    snapshots = (
+        select(func.count(of.id))
+        .join(entry_table, own.id == of.entry_id)
+        .where(of.deleted_at.is_not(None), own.deleted_at.is_(None))
+    )
+    query = select(entries.scalar_subquery() + snapshots.scalar_subquery())
+    return int((await conn.execute(query)).scalar_one())
 
 
 async def is_in_bin(conn: AsyncConnection, hash_url: HashUrl) -> bool:

@@ -21,7 +21,6 @@ from archiver.services.search import matching_entries
 from archiver.warc.segments import SegmentStore
 
 MAX_REFS = 10_000
-MAX_BINNED = 1_000
 _LAST_NUMBER = (1 << 63) - 1
 BATCH = 250
 """Entries per transaction; between two transactions, other writers can take the write lock."""
@@ -128,10 +127,15 @@ class EntryDeletion:
             size = await deletions.size(conn, number)
         return Deleted(size.id, size.entries, size.snapshots) if size else None
 
-    async def bin(self) -> list[BinnedItem]:
+    async def bin(self, limit: int | None = None) -> list[BinnedItem]:
         """Return the deleted entries and snapshots in the bin, the last deleted first."""
         async with self._db.read() as conn:
-            return await deletions.items_in_bin(conn, MAX_BINNED)
+            return await deletions.items_in_bin(conn, limit)
+
+    async def size_of_bin(self) -> int:
+        """Return the number of items in the bin."""
+        async with self._db.read() as conn:
+            return await deletions.count_in_bin(conn)
 
     async def restore_from_bin(self, refs: Sequence[str] = ()) -> Restored:
         """Restore entries from the bin by hash_url or URL; if none are given, restore everything.
@@ -139,11 +143,13 @@ class EntryDeletion:
         Raises:
             NotFound: an entry is not in the bin.
         """
-        found = await self.bin()
-        keys = {each if is_hash_url(each) else hash_url(parse_entry_url(each)) for each in refs}
-        if missing := keys - {each.hash_url for each in found}:
-            raise NotFound("{url} is not in the bin.", url=min(missing))
-        chosen = [each for each in found if not keys or each.hash_url in keys]
+        keys = {
+            each if is_hash_url(each) else hash_url(parse_entry_url(each)): each for each in refs
+        }
+        async with self._db.read() as conn:
+            chosen = await deletions.items_in_bin(conn, keys=keys or None)
+        if missing := keys.keys() - {each.hash_url for each in chosen}:
+            raise NotFound("{url} is not in the bin.", url=keys[min(missing)])
         done = Restored(0, 0, 0, 0)
         for number in dict.fromkeys(each.deletion for each in chosen):
             own = [each for each in chosen if each.deletion == number]

@@ -150,7 +150,8 @@ class BinView:
     """Deleted entries and snapshots.
 
     Attributes:
-        items: deleted items, most recently deleted first.
+        items: the items that were deleted last, most recently deleted first.
+        more: number of other deleted items.
         days: days until deleted items are erased; 0 to erase them in the next compaction.
         upkeep: tasks, one of which erases everything.
         notice: notice about the last restoration.
@@ -159,6 +160,7 @@ class BinView:
     """
 
     items: tuple[BinnedItem, ...]
+    more: int
     days: int
     upkeep: BackgroundMaintenance
     notice: EditNotice | None = None

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import update
 
 from archiver.db.schema import capture_table, entry_table, snapshot_table
-from archiver.errors import InputError
+from archiver.errors import InputError, NotFound
 from archiver.services.reindex import reindex
 from tests.conftest import filled_by, saved_url
 from tests.services.test_compaction import everything, on_disk, payload
@@ -134,3 +134,18 @@ async def test_of_two_simultaneous_deletions_one_finds_nothing(pages, archive):
     both = [archive.deleting.entries(pages[:1]) for _ in range(2)]
     found = await asyncio.gather(*both, return_exceptions=True)
     assert sorted(type(each).__name__ for each in found) == ["Deleted", "NotFound"]
+
+
+async def test_every_item_of_a_large_bin_is_restored(archive):
+    urls = [f"http://h.example/{number}" for number in range(1002)]
+    await archive.entries.save(urls, source="cli")
+    for some in (urls[:1], urls[1:]):
+        await archive.deleting.entries(some)
+
+    assert len(await archive.deleting.bin(10)) == 10
+    assert await archive.deleting.size_of_bin() == len(urls)
+    assert (await archive.deleting.restore_from_bin(urls[-1:])).entries == 1
+    with pytest.raises(NotFound, match=urls[-1]):
+        await archive.deleting.restore_from_bin(urls[-1:])
+    assert (await archive.deleting.restore_from_bin()).entries == len(urls) - 1
+    assert await archive.deleting.size_of_bin() == 0

@@ -37,6 +37,8 @@ GROUPS = {
     "maintenance": ("quiet_hour", "bin_days"),
 }
 """Settings that the page changes, by section."""
+MAX_BINNED = 1_000
+"""Maximum number of items shown of the bin."""
 SITE_FIELDS = ("render", "delay", "user_agent", "never_save")
 
 
@@ -165,9 +167,10 @@ async def components(request: web.Request) -> web.StreamResponse:
 async def bin_page(request: web.Request) -> web.StreamResponse:
     """List what was deleted and can be restored."""
     app = request.app[RUNTIME]
-    found = tuple(await app.deleting.bin())
+    found = tuple(await app.deleting.bin(MAX_BINNED))
     view = BinView(
         found,
+        await app.deleting.size_of_bin() - len(found),
         app.settings.bin_days,
         app.upkeep,
         await notice_of(request),
