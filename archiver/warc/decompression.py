@@ -292,6 +292,7 @@ REWOUND_BYTES = 1 << 20
 MAX_CANDIDATES = 10_000
 """Maximum number of places in damaged parts of a file that are tried as the start of a member."""
 MAX_LINE = 8 << 10
+_HEAD_BYTES = 8 << 10
 _CHECKED_BYTES = {GZIP: 4 << 10, FRAME: 256 << 10}
 """Number of compressed bytes needed to check how a member's content starts.
 
@@ -317,9 +318,11 @@ class DecompressedFile:
     def __init__(self, file: Forward, begins: re.Pattern[bytes]) -> None:
         self._source = _Rewindable(_ForwardFile(file), 0)
         self._begins = begins
-        head = self._source.peek(len(FRAME))
-        self._is_gzip = head.startswith(GZIP[:2])
-        self._is_zstd = head in (FRAME, DICTIONARY)
+        head = self._source.peek(_HEAD_BYTES)
+        self._is_zstd = head.startswith((FRAME, DICTIONARY))
+        # The start of the first member can be damaged; text has no NUL.
+        is_damaged_gzip = GZIP in head and b"\0" in head[:16] and not self._is_zstd
+        self._is_gzip = head.startswith(GZIP[:2]) or is_damaged_gzip
         self._dictionary = read_dictionary(self._source) if self._is_zstd else None
         self._member: Member | ZstdFrame | None = None
         self._member_at = 0

@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 
 from archiver.errors import ArchiverError, UnreadableFile
 from archiver.warc import decompression
-from archiver.warc.foreign_files import ForeignArc, ForeignRecord, ForeignWarc
+from archiver.warc.foreign_files import (
+    ArchiveForm,
+    ForeignArc,
+    ForeignRecord,
+    ForeignWarc,
+    recognise,
+)
 from tests.warcs import Warc
 
 if sys.version_info >= (3, 14):
@@ -170,6 +176,17 @@ def test_a_damaged_member_loses_only_its_own_record(pack, at):
     assert found[0] == b"one"
     assert found[-1] == b"three"
     assert len(reasons) == 1
+
+
+def test_a_file_whose_start_is_damaged_loses_only_its_first_record():
+    parts = [gzip.compress(each) for each in records([b"one", b"two", b"three"])]
+    for damaged in (b"J" + parts[0][1:], bytes(len(parts[0])), bytes(5000)):
+        file = b"".join([damaged, *parts[1:]])
+
+        found, reasons = read(file)
+
+        assert (found, len(reasons)) == ([b"two", b"three"], 1)
+        assert recognise(file, "a.warc.gz") is ArchiveForm.WARC
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstd.compress])
