@@ -249,7 +249,9 @@ def _open_shadow_roots(tree: LexborHTMLParser) -> None:
             return
         template = root.parent
         host = template.parent if template is not None else None
-        if template is None or host is None or not template.attributes.get(_SHADOW_MODE):
+        if template is None or host is None:
+            continue
+        if (template.attributes.get(_SHADOW_MODE) or "").lower() not in {"open", "closed"}:
             continue
         roots += reversed(root.template_fragments())
         if host.mem_id not in opened:

@@ -202,18 +202,27 @@ LAZY: Final = {
         *("data-full-src", "data-hi-res-src", "data-raw-src", "data-img-src", "data-image-src"),
         *("data-src-large", "data-src-medium", "data-src-retina", "data-src-small", "data-image"),
         *("data-large-file", "data-orig-file", "data-pin-media", "original", "real_src", "_src"),
-        *("zoomfile", "file"),
+        *("data-full-url", "data-full", "data-hires", "data-hi-res", "data-high-res-src"),
+        *("data-highres", "data-default-src", "data-real-src", "data-origin-src", "data-origin"),
+        *("data-spai-src", "data-wpfc-original-src", "data-pagespeed-lazy-src", "data-mars-src"),
+        *("data-pagespeed-high-res-src", "data-splide-lazy", "data-url-large", "data-large-src"),
+        *("data-large", "data-src-full", "data-lazysrc", "data-lazy-image", "data-lazy-img"),
+        *("data-load-src", "data-async-src", "data-imgsrc", "data-img", "data-img-url"),
+        *("data-image-url", "data-native-src", "data-smartload-src", "data-realurl"),
+        *("loadlate", "lazysrc", "realsrc", "osrc", "lay-src", "zoomfile", "file"),
     ),
     "srcset": (
         *("data-srcset", "data-lazy-srcset", "data-original-set", "data-bgset", "data-ll-srcset"),
-        *("data-flickity-lazyload-srcset", "nitro-lazy-srcset", "data-opt-srcset"),
+        *("data-flickity-lazyload-srcset", "nitro-lazy-srcset", "data-opt-srcset", "lazy-srcset"),
+        *("data-splide-lazy-srcset", "data-pagespeed-lazy-srcset", "data-wpfc-original-srcset"),
+        *("data-spai-srcset", "data-ezsrcset", "data-full-srcset", "data-hires-srcset"),
     ),
     "poster": ("data-poster",),
 }
 """Lazy-loading attributes by the attribute to which scripts copy their value, likeliest first.
 
-The attributes for ``src`` that are not in ``_USUAL`` are used only if ``src`` is missing or has a
-placeholder. The same applies to those for ``poster``.
+The attributes for ``src`` that are not in ``_USUAL`` are used only if ``src`` is missing, a
+placeholder or a preview. The same applies to those for ``poster``.
 """
 
 BACKGROUNDS: Final = (
@@ -222,13 +231,27 @@ BACKGROUNDS: Final = (
 )
 """Lazy-loading attributes for background images; the value is a URL or ``url(…)``."""
 
+LAZY_IMAGES: Final = (
+    *("data-src", "data-lazy-src", "data-original", "data-lazy", "data-img", "data-img-url"),
+    *("data-image", "data-image-url", "data-image-src", "data-img-src"),
+)
+"""Attributes of elements other than images whose value is an image if it ends like one."""
+
 _MAX_URL = 8192
 _MAX_PLACEHOLDER = 2048
 _PLACEHOLDER = re.compile(
     r"data:|about:blank|#|(?:[^?#]*/)?(?:blank|none|empty|dummy|spacer|placeholder|pixel|transparent|trans|clear"
-    r"|loading|loader|lazy|lazyload|grey|gray|1x1)[-_.0-9a-z]*\.(?:gif|png|svg|jpe?g|webp)(?:[?#]|\Z)",
+    r"|loading|loader|lazy|lazyload|grey|gray|1x1)[-_.0-9a-z]*\.(?:gif|png|svg|jpe?g|webp)(?:[?#]|\Z)"
+    r"|(?:[^?#]*/)?(?:[a-z]|px|pix|dot|[a-z]{2,3}_trans|[0-9]{1,2})\.gif(?:[?#]|\Z)",
     re.IGNORECASE,
 )
+_PREVIEW = re.compile(
+    r"(?:[^?#]*[/._-])?(?:tiny|blur(?:red|ry)?|lqip|low-?res|thumb(?:nail)?s?|preview|small)"
+    r"(?:[-_.][-_.0-9a-z]*)?\.(?:gif|png|svg|jpe?g|webp|avif)(?:[?#]|\Z)",
+    re.IGNORECASE,
+)
+_LAZY_NAME = re.compile(r"lazy|lqip|blur|progressive", re.IGNORECASE)
+_IMAGE_END = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|svg|bmp)\Z", re.IGNORECASE)
 _ABSOLUTE = re.compile(r"(?:https?:)?/{1,2}\S", re.IGNORECASE)
 _NO_URL = re.compile(r"[\s{}<>\"']")
 _SUFFIX = re.compile(r"[^?#]\.\w{2,5}(?:[?#]|\Z)")
@@ -238,6 +261,21 @@ def is_placeholder(value: str) -> bool:
     """Return whether an image's source is only a placeholder."""
     url = value.strip()
     return not url or _PLACEHOLDER.match(url[:_MAX_PLACEHOLDER]) is not None
+
+
+def is_preview(value_of: ValueOf) -> bool:
+    """Return whether an image shows a preview that a script replaces, by its name or class."""
+    if _LAZY_NAME.search(value_of("class")[:_MAX_PLACEHOLDER]):
+        return True
+    return _PREVIEW.match(value_of("src").strip()[:_MAX_PLACEHOLDER]) is not None
+
+
+def is_image_url(value: str) -> bool:
+    """Return whether a value is a URL whose path ends like the name of an image."""
+    url = value.strip()
+    if not url or len(url) > _MAX_URL or _NO_URL.search(url):
+        return False
+    return _IMAGE_END.search(url.partition("?")[0].partition("#")[0]) is not None
 
 
 def lazy_rules(eager: dict[str, Rule]) -> dict[str, Rule]:
@@ -256,7 +294,8 @@ def lazy_rules(eager: dict[str, Rule]) -> dict[str, Rule]:
 def background_rules() -> dict[str, Rule]:
     """Return the rules of lazy-loading attributes for background images on any element."""
     return {name: _background_rule(name) for name in BACKGROUNDS} | {
-        "data-bgset": _rule("data-bgset", Pointer(Use.IMAGE, Form.SRCSET))
+        "data-bgset": _rule("data-bgset", Pointer(Use.IMAGE, Form.SRCSET)),
+        **{name: _image_rule(name) for name in LAZY_IMAGES},
     }
 
 
@@ -282,9 +321,19 @@ def _rule(name: str, pointer: Pointer, eager: str = "") -> Rule:
     def choose(value_of: ValueOf) -> Pointer | None:
         if not is_meant(value_of(name).strip()):
             return None
-        return pointer if is_usual or is_placeholder(value_of(eager)) else None
+        is_waiting = is_usual or is_placeholder(value_of(eager)) or is_preview(value_of)
+        return pointer if is_waiting else None
 
     return ConditionalPointer(frozenset({pointer.use}), choose)
+
+
+def _image_rule(name: str) -> Rule:
+    """Return a rule for an attribute that is an image if its value ends like one."""
+
+    def choose(value_of: ValueOf) -> Pointer | None:
+        return POINTERS[Use.IMAGE] if is_image_url(value_of(name)) else None
+
+    return ConditionalPointer(frozenset({Use.IMAGE}), choose)
 
 
 def _is_no_data(value: str) -> bool:
@@ -368,6 +417,9 @@ def _with_lazy_rules(rules: dict[str, Rule]) -> dict[str, Rule]:
 
 EVERYWHERE: Final[Rules] = {"style": _CSS, "attributionsrc": _INERT, **background_rules()}
 """Attributes that hold references on any element."""
+
+CUSTOM: Final[Rules] = {"src": _image_rule("src")}
+"""Attributes of custom elements, such as ``<lazy-image src=…>``."""
 
 _LINK: Final[dict[str, Rule]] = {"href": _ANCHOR, "xlink:href": _ANCHOR, "ping": _INERT}
 _BACKGROUND: Final[Rules] = {"background": _IMAGE}
@@ -470,7 +522,7 @@ def rules_for(name: str, *, foreign: bool, kind: str) -> Rules:
         kind: ``svg``, ``math``, or empty for HTML and for XML, where only the name is known.
     """
     if not foreign:
-        return HTML.get(name, _NONE)
+        return HTML.get(name, CUSTOM if "-" in name else _NONE)
     if kind == "math":
         return MATHML
     if kind or name not in HTML:

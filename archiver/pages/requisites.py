@@ -33,6 +33,7 @@ from archiver.pages.page_problems import (
 )
 from archiver.pages.parsing import base_of, parse
 from archiver.pages.references import (
+    CUSTOM,
     EVERYWHERE,
     HTML,
     MATHML,
@@ -335,7 +336,7 @@ def _area(attributes: _Attributes) -> int:
 
 def _selector() -> str:
     """Return a selector for elements that may load something, and for ``base``."""
-    rows = (*HTML.items(), ("", EVERYWHERE), ("svg ", SVG_ANY), ("math ", MATHML))
+    rows = (*HTML.items(), ("", EVERYWHERE), ("", CUSTOM), ("svg ", SVG_ANY), ("math ", MATHML))
     return ", ".join(["base[href]", "style", *(each for row in rows for each in _selectors(*row))])
 
 

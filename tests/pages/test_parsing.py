@@ -131,6 +131,10 @@ def test_text_is_extracted_in_linear_time(unit):
         ),
         ("<template shadowrootmode=open>A</template>B", "A"),
         (
+            "<template shadowrootmode=no>A</template>B",
+            '<template shadowrootmode="no">A</template>B',
+        ),
+        (
             (
                 "<template shadowrootmode=open><x-b><template shadowrootmode=open><i><slot></slot>"
                 "</i></template><slot></slot></x-b></template>A"

@@ -16,6 +16,7 @@ from archiver.pages.article.tree import (
     space_around,
     with_words,
 )
+from archiver.pages.references import is_image_url
 
 GIST = re.compile(
     r"(?:https?:)?//gist\.github\.com/((?:[\w-]{1,60}/)?[0-9a-f]{5,64})\.js"
@@ -40,6 +41,7 @@ _AMP_ELEMENTS = {
 }
 """AMP elements and their HTML equivalents (amp.dev/documentation/components)."""
 
+_CUSTOM = etree.XPath("descendant::*[contains(name(), '-')][@src or @data-src]")
 _NAME = re.compile(r"[\w-]{4,40}", re.ASCII)
 _POST = re.compile(r"(https://www\.instagram\.com/(?:p|reel|tv)/[\w-]{1,60}/)")
 
@@ -47,8 +49,11 @@ _POST = re.compile(r"(https://www\.instagram\.com/(?:p|reel|tv)/[\w-]{1,60}/)")
 def normalise_widgets(body: Element) -> None:
     """Replace players, GitHub gists, and Instagram posts without text by frames.
 
-    AMP images and videos become HTML elements.
+    AMP images and videos become HTML elements. Images in custom elements and objects become
+    ``<img>``.
     """
+    for element in [*_CUSTOM(body), *body.iter("object", "embed")]:
+        _normalise_image(element)
     for element in outermost(body, *_AMP_ELEMENTS):
         _normalise_amp(element)
     posts = [each for each in body.iter("blockquote") if _post_url(each)]
@@ -62,6 +67,16 @@ def normalise_widgets(body: Element) -> None:
             if title:
                 frame.set("title", title)
             replace(element, frame)
+
+
+def _normalise_image(element: Element) -> None:
+    """Turn an element that shows only an image into ``<img>``, such as ``<lazy-image src=…>``."""
+    url = next(filter(None, map(element.get, ("data-src", "src", "data"))), "")
+    is_image = is_image_url(url) or (element.get("type") or "").startswith("image/")
+    if is_image and url and element.tag not in _AMP_ELEMENTS and not first_text(element, 1):
+        etree.strip_elements(element, "*", with_tail=False)
+        element.tag, element.text = "img", None
+        element.set("src", url)
 
 
 def _normalise_amp(element: Element) -> None:

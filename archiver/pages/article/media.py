@@ -21,8 +21,11 @@ from archiver.pages.references import (
     BACKGROUNDS,
     HTML,
     LAZY,
+    LAZY_IMAGES,
     Use,
+    is_image_url,
     is_placeholder,
+    is_preview,
     read_candidates,
     resolve,
 )
@@ -219,9 +222,11 @@ def normalise_media(body: Element) -> None:
             _add_image(picture)
     pictured = [each for each in body.iter("figure", "div", "span", "a") if _has_picture_name(each)]
     holding = around(body.iter("img", "svg", "video")) if pictured else set()
+    done: set[Element] = set()
     for element in pictured:
-        if element not in holding:
-            _show_background(element)
+        is_new = element not in holding and done.isdisjoint(element.iterancestors())
+        if is_new and _show_background(element):
+            done.add(element)
 
 
 def _use_noscript_fallback(noscript: Element) -> None:
@@ -281,10 +286,22 @@ def _undo_laziness(element: Element) -> None:
         return str(element.get(name) or "")
 
     for eager, lazy in LAZY.items():
-        if eager in rules and is_placeholder(value_of(eager)):
+        if eager not in rules:
+            continue
+        is_waiting = is_placeholder(value_of(eager))
+        if is_waiting or is_preview(value_of):
             meant = (name for name in lazy if resolve(rules.get(name), value_of))
-            if name := next(meant, None):
+            name = next((each for each in meant if is_waiting or is_image_url(value_of(each))), "")
+            if name:
                 element.set(eager, value_of(name))
+                _drop_size_of_pixel(element)
+
+
+def _drop_size_of_pixel(image: Element) -> None:
+    """Remove the size of a placeholder of one pixel."""
+    for side in ("width", "height"):
+        if 0 <= _size(image, side) < SMALLEST:
+            image.attrib.pop(side, None)
 
 
 def _normalise_image(image: Element) -> None:
@@ -352,7 +369,7 @@ def _add_image(picture: Element) -> None:
         etree.SubElement(picture, "img", src=best, alt="")
 
 
-_BACKGROUND_NAMES = {*BACKGROUNDS, "data-bgset"}
+_BACKGROUND_NAMES = {*BACKGROUNDS, *LAZY_IMAGES, "data-bgset"}
 
 
 def _has_picture_name(element: Element) -> bool:
@@ -363,15 +380,18 @@ def _has_picture_name(element: Element) -> bool:
     return not len(element) and not (element.text or "").strip()
 
 
-def _show_background(element: Element) -> None:
-    """Insert the background image of an element as an ``<img>``."""
+def _show_background(element: Element) -> bool:
+    """Insert the background image of an element as an ``<img>``; return whether it has one."""
     url = next((element.get(each) for each in BACKGROUNDS if element.get(each)), "")
+    given = (element.get(each) or "" for each in LAZY_IMAGES)
+    url = url or next(filter(is_image_url, given), "")
     url = _in_css(url) if "(" in url else url or largest(element.get("data-bgset") or "")
     url = url or _background(element) or next(filter(None, map(_background, element)), "")
     if url:
         image = etree.Element("img", src=url, alt=element.get("aria-label") or "")
         element.insert(0, image)
         image.tail, element.text = element.text, None
+    return bool(url)
 
 
 def _background(element: Element) -> str:

@@ -48,6 +48,22 @@ def read(middle: str, head: str = "", around: str = "{}") -> str:
             for name in (
                 *("data-lazyload", "data-echo", "data-ezsrc", "data-opt-src", "nitro-lazy-src"),
                 *("data-flickity-lazyload", "data-large-file", "data-actualsrc", "zoomfile"),
+                *("data-full-url", "data-spai-src", "data-default-src", "loadlate"),
+            )
+        ),
+        *(
+            (written, "https://example.com/deep/a.png")
+            for written in (
+                "<img src=thumb.jpg data-full=a.png>",
+                "<img class='lazy blur-up' src=b.png data-original=a.png>",
+                "<img src=1.gif data-mars-src=a.png>",
+                "<img src=dot.gif width=1 height=1 data-src=a.png>",
+                "<span class=image data-src=a.png></span>",
+                "<div data-img-url=a.png></div>",
+                "<lazy-image src=a.png><canvas></canvas></lazy-image>",
+                "<x-picture data-src=a.png></x-picture>",
+                "<object data=a.png type=image/png><i></i></object>",
+                "<figure><div role=img style='background-image: url(a.png)'></div></figure>",
             )
         ),
         ("<img data-cfsrc=a.png style='display:none'>", "https://example.com/deep/a.png"),
