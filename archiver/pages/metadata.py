@@ -182,6 +182,11 @@ MAX_NAME = 100
 MAX_AUTHORS = 10
 _SPACES = re.compile(r"\s+")
 _SEPARATORS = re.compile(r"\s+[|\-\u2013\u2014\u00bb\u00b7/:]\s+")
+_BESIDE_HEADING = re.compile(
+    r"(?:([^\n]*\S)\s*[|\-\u2013\u2014\u00bb\u00b7\u2022\u203a\u00ab/:~]\s+)?\n"
+    r"(?:\s*[|\-\u2013\u2014\u00bb\u00b7\u2022\u203a\u00ab/:~]\s*([^\n]*))?"
+)
+"""Title whose heading was replaced by a line break; the groups are the texts around it."""
 _TITLES = (
     "dc:title",
     "dcterms:title",
@@ -224,9 +229,7 @@ _TIMES = (
 _ARTICLE_TYPES = re.compile(r"Article|Posting|Report|WebPage|Recipe|Review|Chapter|CreativeWork")
 _WRITTEN_TYPES = re.compile(r"Article|Posting|Report|Recipe|Review|Chapter")
 _ARTICLE_OBJECTS = frozenset({"article", "book"})
-_JSON_WRAPPERS = re.compile(
-    r"\A\s*(?:<!\[CDATA\[|/\*.{0,40}?\*/|//[^\n]{0,80}\n)\s*|\s*\]\]>\s*\Z", re.DOTALL
-)
+_JSON_START = re.compile(r"\A(?:<!\[CDATA\[|<!--|/\*.{0,40}?\*/|//[^\n]{0,80}\n)\s*+", re.DOTALL)
 _REFERENCE = re.compile(r"&(?:#[0-9]{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,30});", re.IGNORECASE)
 _MARKUP_NAMES = "b|em|i|p|span|strong|sub|sup|u"
 _MARKUP = re.compile(rf"<({_MARKUP_NAMES})>.*</\1>", re.IGNORECASE | re.DOTALL)
@@ -277,16 +280,10 @@ def read_metadata(
     """
     stated = stated or read_head_metadata(tree)
     meta, data = stated.meta, stated.data
-    heading = _heading(tree)
-    heading_title = _document_title(tree, heading)
-    stated_title = _first(meta, _TITLES)
-    if _is_site_title(stated_title, heading_title, heading):
-        stated_title = ""
-    titles = (_headline(data, heading_title), stated_title, heading_title, heading)
-    title = next((each for each in titles if each and not _ADDRESS.fullmatch(each)), "")
+    title = _title(tree, meta, data)
     byline = _name(data.get("author")) or _author(tree, meta) or _marked_author(tree)
     return PageMetadata(
-        title=title if title in heading else _decoded(title),
+        title=title,
         byline=_decoded(byline),
         site=_decoded(_first(meta, _SITES) or _name(data.get("publisher"))),
         excerpt=_decoded(_first(meta, _EXCERPTS) or _text(data.get("description"))),
@@ -296,12 +293,47 @@ def read_metadata(
     )
 
 
-def _decoded(text: str) -> str:
-    """Decode the character references and remove the tags in a text that a site has escaped twice.
+def _title(tree: LexborHTMLParser, meta: dict[str, str], data: dict[str, Any]) -> str:
+    """Return the title of a page.
 
-    ``read_metadata`` does not decode a title that the heading also contains: a page that displays
-    ``&amp;`` in its heading may be an article about character references.
+    A headline in JSON-LD may be that of another page. If the ``title`` element and the heading
+    agree, it is used only if it is also in the ``title`` element and longer than the heading, or if
+    the ``meta`` fields state it, too.
     """
+    heading = _heading(tree)
+    whole = document_title(tree)
+    shown = _document_title(tree, whole, heading)
+    stated = _first(meta, _TITLES)
+    if _is_site_title(stated, shown, heading):
+        stated = ""
+    given = (_headline(data, shown), stated, shown, heading, _heading(tree, "h2"))
+    titles = [_as_shown(each, heading, whole) for each in given]
+    headline = titles[0]
+    is_shown = len(headline) >= len(heading) and _folded(headline) in _folded(whole)
+    if shown and shown == heading and not is_shown and headline != titles[1]:
+        del titles[0]
+    return next((each for each in titles if each and not _ADDRESS.fullmatch(each)), "")
+
+
+def _as_shown(title: str, heading: str, shown: str) -> str:
+    """Return a title without double escapes, unless the page displays it with them.
+
+    A page that displays ``&amp;`` in its heading may be an article about character references. A
+    title that was escaped more than twice is decoded until it equals what the page displays.
+    """
+    if title in heading:
+        return title
+    once = _decoded(title)
+    twice = _decoded(once)
+    return twice if once not in shown and twice in (heading, shown) else once
+
+
+def _folded(title: str) -> str:
+    return _SPACES.sub("", title).casefold()
+
+
+def _decoded(text: str) -> str:
+    """Decode the character references and remove the tags of a text that was escaped twice."""
     decoded = _clean(unescape(text)) if _REFERENCE.search(text) else text
     return _clean(_MARKUP_TAG.sub("", decoded)) if _MARKUP.search(decoded) else decoded
 
@@ -362,12 +394,18 @@ def _meta_of(tree: LexborHTMLParser) -> dict[str, str]:
 
 
 def _json_ld_of(tree: LexborHTMLParser) -> dict[str, Any]:
+    """Return the first article in JSON-LD whose headline is in the page's title, or the first."""
+    found = []
     for node in tree.css('script[type="application/ld+json"]'):
         for each in objects_in(parse_json_ld(node.text() or "")):
             kind = each.get("@type")
             if kind and _ARTICLE_TYPES.search(str(kind)[:200]) and _headline(each):
-                return each
-    return {}
+                found.append(each)
+    if len(found) > 1:
+        title = _folded(document_title(tree))
+        own = (each for each in found if _folded(_decoded(_headline(each))) in title)
+        return next(own, found[0])
+    return found[0] if found else {}
 
 
 def parse_json_ld(text: str) -> Any:
@@ -375,10 +413,18 @@ def parse_json_ld(text: str) -> Any:
     if len(text) > MAX_JSON:
         return None
     try:
-        parsed = json.loads(_JSON_WRAPPERS.sub("", text), strict=False)
+        parsed = json.loads(_without_wrapper(text), strict=False)
     except (ValueError, RecursionError):
         return None
     return parsed if _is_shallow(parsed) else None
+
+
+def _without_wrapper(text: str) -> str:
+    """Remove a comment or CDATA section around JSON."""
+    text = _JSON_START.sub("", text.strip(), count=1).rstrip()
+    for end in ("-->", "*/", "]]>", "//", "/*"):
+        text = text.removesuffix(end).rstrip()
+    return text
 
 
 def _is_shallow(parsed: Any) -> bool:
@@ -406,24 +452,34 @@ def objects_in(parsed: Any) -> Iterator[dict[str, Any]]:
         yield from (each for each in parsed if isinstance(each, dict))
 
 
-def _document_title(tree: LexborHTMLParser, heading: str) -> str:
+def _document_title(tree: LexborHTMLParser, title: str, heading: str) -> str:
     """Return the page's title, or only the part of it that equals the first heading.
 
     The other parts are usually the site's name.
     """
-    title = document_title(tree)
-    headings = tree.css("h1")[:2]
     if not title:
         return heading
     parts = _SEPARATORS.split(title)
-    is_alone = len(headings) == 1  # the first of several is often the site's name
-    is_title = heading == parts[0] or (is_alone and len(heading) == max(map(len, parts)))
-    return heading if heading in parts and is_title else title
+    is_alone = len(tree.css("h1")[:2]) == 1  # the first of several is often the site's name
+    if heading in parts and heading == parts[0]:
+        return heading
+    rest = _BESIDE_HEADING.fullmatch(title.replace(heading, "\n", 1)) if heading else None
+    is_longest = rest is not None and len(heading) >= max(map(len, rest.groups("")))
+    return heading if is_alone and is_longest else title
 
 
-def _heading(tree: LexborHTMLParser) -> str:
-    element = tree.css_first("h1")
-    return _clean(element.text() or "") if element else ""
+def _heading(tree: LexborHTMLParser, level: str = "h1") -> str:
+    """Return the text of the first heading of a level, without text in icons and scripts."""
+    element = tree.css_first(level)
+    if element is None:
+        return ""
+    unseen = {each.mem_id for each in element.css("svg *, script, style")}
+    texts = (
+        each.text_content or ""
+        for each in element.traverse(include_text=True)
+        if each.is_text_node and (each.parent is None or each.parent.mem_id not in unseen)
+    )
+    return _clean("".join(texts))
 
 
 def _headline(data: dict[str, Any], shown: str = "") -> str:
