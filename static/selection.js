@@ -26,6 +26,7 @@ if (all) {
   all.hidden = false;
   all.addEventListener("click", () => {
     for (const box of boxes()) box.checked = true;
+    all.closest(".menu").open = false;
     tell();
   });
 }

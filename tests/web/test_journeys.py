@@ -109,9 +109,9 @@ async def tag_many_and_undo(keyboard: Keyboard) -> None:
     await keyboard.page.goto("/snapshots")
     for _ in range(2):
         await keyboard.press(".item > input", "Space")
-    await keyboard.press(".bar .menu:first-of-type > summary")
+    await keyboard.press(".bar .menu:has(#with_tags) > summary")
     await keyboard.type("#with_tags", "many,")
-    await keyboard.press(".bar .menu:first-of-type button.primary")
+    await keyboard.press(".bar .menu:has(#with_tags) button.primary")
     await keyboard.sees(".toast >> text=Changed 2 entries.")
     await keyboard.press(".toast button")
     await keyboard.sees("text=Undone.")
