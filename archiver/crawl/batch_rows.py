@@ -293,9 +293,9 @@ async def _insert_responses(
 ) -> dict[RecordId, int]:
     """Insert responses; return the row ids of captures by record id."""
     excluded = [(record_id, places[n]) for n, record_id in plan.excluded_responses.items()]
-    made = [replace(each, location=places[n]) for n, each in plan.captures.items()]
+    made = [(each, places[n]) for n, each in plan.captures.items()]
     await captures.insert_excluded_responses(conn, excluded)
-    return await captures.insert_all(conn, made)
+    return await captures.insert_placed(conn, made)
 
 
 async def _capture_rows(

@@ -315,8 +315,8 @@ class Recorder:
         try:
             places = self._store.append(plan.records)
             self._store.sync()
-            ends = any(item.content == Marker(ends_segment=True) for item in batch)
-            if ends:
+            markers = [each.content for each in batch if isinstance(each.content, Marker)]
+            if any(each.ends_segment for each in markers):
                 self._store.close()
         finally:
             for item in batch:

@@ -9,6 +9,7 @@ or a rebuild fills these tables, since maintaining them would slow down every cr
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import md5
 from typing import Any
 
@@ -25,9 +26,9 @@ from sqlalchemy import (
     func,
     literal_column,
     select,
+    text,
     tuple_,
     update,
-    values,
 )
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -84,8 +85,8 @@ _RECENT = CAPTURES.where(
     capture.c.timestamp >= bindparam("since"),
 ).order_by(capture.c.timestamp, capture.c.id)
 _MOMENT = (capture.c.surt, capture.c.url, capture.c.timestamp)
-_MAX_KEYS = 5_000
-"""Maximum number of keys per statement; PostgreSQL and SQLite limit the parameters to 32,700."""
+_MAX_KEYS = 1_024
+"""Maximum number of keys per statement; a power of two."""
 Lookup = Callable[[CTE], ScalarSelect[int]]
 """Function from a table of keys to a subquery for the id of the capture that each key finds."""
 
@@ -123,24 +124,34 @@ _NEAREST_EQUIVALENT = _closest(_is_no_redirect)
 
 
 async def insert_all(conn: AsyncConnection, captures: Sequence[Capture]) -> dict[RecordId, int]:
-    """Insert captures whose records are on disk; return row ids by record id.
+    """Insert captures whose records are on disk; return row ids by record id."""
+    return await insert_placed(conn, [(each, each.location) for each in captures])
+
+
+async def insert_placed(
+    conn: AsyncConnection, found: Sequence[tuple[Capture, Location]]
+) -> dict[RecordId, int]:
+    """Insert captures with the locations of their records on disk; return row ids by record id.
 
     An imported file may contain several records with the same id. Each record gets a row, and the
     result contains the first of these rows.
     """
-    if not captures:
+    if not found:
         return {}
-    known = await segment_rows.ids(conn, [*{each.location.segment for each in captures}])
+    known = await segment_rows.ids(conn, [*{place.segment for _, place in found}])
     first = await next_id(conn, capture_table.c.id)
-    rows = [_row(first + n, known[each.location.segment], each) for n, each in enumerate(captures)]
+    rows = [
+        _row(number, known[place.segment], each, place)
+        for number, (each, place) in enumerate(found, first)
+    ]
     await insert_rows(conn, capture_table, rows)
     ids: dict[RecordId, int] = {}
-    for n, each in enumerate(captures):
-        ids.setdefault(each.record_id, first + n)
+    for number, (each, _) in enumerate(found, first):
+        ids.setdefault(each.record_id, number)
     return ids
 
 
-def _row(number: int, segment_id: int, each: Capture) -> dict[str, Any]:
+def _row(number: int, segment_id: int, each: Capture, place: Location) -> dict[str, Any]:
     return {
         "id": number,
         "surt": surt(each.url),
@@ -152,8 +163,8 @@ def _row(number: int, segment_id: int, each: Capture) -> dict[str, Any]:
         "payload_length": each.payload_length,
         "record_id": each.record_id,
         "segment_id": segment_id,
-        "offset": each.location.offset,
-        "length": each.location.length,
+        "offset": place.offset,
+        "length": place.length,
         "is_revisit": int(each.is_revisit),
         "redirect_to": each.redirect_to,
         "ip": each.ip,
@@ -198,7 +209,7 @@ async def nearest_of(
 
 
 async def _around(
-    conn: AsyncConnection, lookups: Sequence[Lookup], urls: Sequence[str], timestamp: Timestamp
+    conn: AsyncConnection, lookups: tuple[Lookup, ...], urls: Sequence[str], timestamp: Timestamp
 ) -> list[Capture]:
     """Return captures of URLs that the lookups find around a time, in order of time."""
     moment = int(timestamp)
@@ -229,23 +240,51 @@ async def recent_of(
 
 async def _by_lookups(
     conn: AsyncConnection,
-    columns: Sequence[ColumnElement[Any]],
-    lookups: Sequence[Lookup],
+    columns: tuple[ColumnElement[Any], ...],
+    lookups: tuple[Lookup, ...],
     keys: Sequence[tuple[Any, ...]],
 ) -> list[Capture]:
     """Return the captures that the lookups find; each key is a tuple of values of ``columns``."""
     ids: list[int] = []
+    names = [each.name for each in columns]
     for start in range(0, len(keys), _MAX_KEYS):
-        keyed = values(*(column(each.name, each.type) for each in columns))
-        requested = keyed.data(keys[start : start + _MAX_KEYS]).cte("wanted")
-        result = await conn.execute(
-            select(*(each(requested) for each in lookups)).select_from(requested)
-        )
-        ids += [number for row in result for number in row if number is not None]
+        some = keys[start : start + _MAX_KEYS]
+        count = 1 << (len(some) - 1).bit_length()
+        padded = [*some, *[some[-1]] * (count - len(some))]
+        named = {
+            f"{name}_{n}": value
+            for n, key in enumerate(padded)
+            for name, value in zip(names, key, strict=True)
+        }
+        rows = await conn.execute(_lookup_query(columns, lookups, count), named)
+        ids += [number for row in rows for number in row if number is not None]
     if not ids:
         return []
     rows = await conn.execute(_THESE, {"these": ids})
     return [to_capture(row) for row in rows]
+
+
+@lru_cache
+def _lookup_query(
+    columns: tuple[ColumnElement[Any], ...], lookups: tuple[Lookup, ...], count: int
+) -> Select[*tuple[Any, ...]]:
+    """Return a query that runs the lookups for ``count`` keys; its parameters are ``NAME_N``.
+
+    The text has a fixed number of keys, so that SQLAlchemy compiles it once.
+    """
+    names = [each.name for each in columns]
+    rows = ", ".join(f"({', '.join(f':{name}_{n}' for name in names)})" for n in range(count))
+    given = ", ".join(f"column{n} AS {name}" for n, name in enumerate(names, 1))
+    typed = [
+        bindparam(f"{each.name}_{n}", type_=each.type) for n in range(count) for each in columns
+    ]
+    wanted = (
+        text(f"SELECT {given} FROM (VALUES {rows}) AS given")  # noqa: S608
+        .bindparams(*typed)
+        .columns(*(column(each.name, each.type) for each in columns))
+        .cte("wanted")
+    )
+    return select(*(each(wanted) for each in lookups)).select_from(wanted)
 
 
 async def at_moments(
@@ -524,7 +563,7 @@ async def originals(
 
     Records without chunk framing are preferred. Payloads without a response record are left out.
     """
-    rows = await _by_lookups(conn, _PAYLOAD, [_original], [(to_blob(each),) for each in digests])
+    rows = await _by_lookups(conn, _PAYLOAD, (_original,), [(to_blob(each),) for each in digests])
     return {each.payload_digest: each for each in rows}
 
 
@@ -533,7 +572,7 @@ async def originals_of_urls(
 ) -> dict[tuple[str, PayloadDigest], Capture]:
     """Return one response record by (URL, digest); pairs without a record are left out."""
     keys = [(surt(url), url, to_blob(digest)) for url, digest in pairs]
-    rows = await _by_lookups(conn, _PAIR, [_original_of_url], keys)
+    rows = await _by_lookups(conn, _PAIR, (_original_of_url,), keys)
     return {(each.url, each.payload_digest): each for each in rows}
 
 

@@ -7,7 +7,7 @@ still refer to them.
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import Column, func, select
+from sqlalchemy import Column, bindparam, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db.schema import capture_table, counter, document, entry_table, job, snapshot_table
@@ -33,11 +33,12 @@ async def put(conn: AsyncConnection, values: Mapping[str, int]) -> None:
     await insert_rows(conn, counter, rows, OnConflict.REPLACE)
 
 
+_VALUE = select(counter.c.value).where(counter.c.name == bindparam("name"))
+
+
 async def get(conn: AsyncConnection, name: str) -> int | None:
     """Return the value of a counter; None if it was never changed."""
-    value: int | None = (
-        await conn.execute(select(counter.c.value).where(counter.c.name == name))
-    ).scalar()
+    value: int | None = (await conn.execute(_VALUE, {"name": name})).scalar()
     return value
 
 

@@ -44,7 +44,7 @@ BELOW = Place(1_700_000_000, 7)
 URL = "http://a.example/"
 MOMENT = "20260301120000"
 DIGESTS = ["sha256:" + "0" * 64, "sha256:" + "1" * 64]
-SMALL = r"found|json_each|ready|wanted|taken|\(subquery|segment|counter|import|(day|year)_"
+SMALL = r"found|given|json_each|ready|wanted|taken|\(subquery|segment|counter|import|(day|year)_"
 """Virtual tables of this query, and tables of a few rows."""
 
 
