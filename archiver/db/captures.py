@@ -256,8 +256,8 @@ async def _by_lookups(
             for n, key in enumerate(padded)
             for name, value in zip(names, key, strict=True)
         }
-        rows = await conn.execute(_lookup_query(columns, lookups, count), named)
-        ids += [number for row in rows for number in row if number is not None]
+        result = await conn.execute(_lookup_query(columns, lookups, count), named)
+        ids += [number for row in result for number in row if number is not None]
     if not ids:
         return []
     rows = await conn.execute(_THESE, {"these": ids})

@@ -38,6 +38,8 @@ PAGE_SIZE = os.sysconf("SC_PAGE_SIZE")
 TASKS_PER_WORKER = 2000
 """Number of tasks after which a worker is replaced, because C libraries may leak on hostile input.
 """
+TASKS_PER_CHECK = 16
+"""Number of tasks after which the memory of a worker is checked."""
 MAX_IDLE_BYTES = 400 << 20
 """Resident memory above which an idle worker is replaced; C libraries keep freed memory."""
 DRAW_SECONDS = 10.0
@@ -147,7 +149,9 @@ class WorkerPool:
             child = child or await self._begin()
             async with asyncio.timeout(self._seconds(task)):
                 response = await child.ask(pack_request(task, document, self._limit))
-            is_kept = child.tasks < TASKS_PER_WORKER and not child.is_large()
+            is_kept = child.tasks < TASKS_PER_WORKER and not (
+                child.tasks % TASKS_PER_CHECK == 0 and child.is_large()
+            )
         except (TimeoutError, OSError, asyncio.IncompleteReadError) as error:
             log.warning(
                 "processing a page failed",

@@ -178,6 +178,7 @@ async def test_a_worker_that_holds_much_memory_is_replaced(pool, monkeypatch):
         each for each in psutil.Process().children() if "archiver.pages.worker" in each.cmdline()
     ]
     monkeypatch.setattr(worker_pool, "MAX_IDLE_BYTES", 0)
+    monkeypatch.setattr(worker_pool, "TASKS_PER_CHECK", 1)
 
     await pool.extract(PAGE)
 
