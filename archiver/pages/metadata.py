@@ -306,7 +306,7 @@ def _title(tree: LexborHTMLParser, meta: dict[str, str], data: dict[str, Any]) -
     stated = _first(meta, _TITLES)
     if _is_site_title(stated, shown, heading):
         stated = ""
-    given = (_headline(data, shown), stated, shown, heading, _heading(tree, "h2"))
+    given = (_headline(data, shown), stated, shown, heading)
     titles = [_as_shown(each, heading, whole) for each in given]
     headline = titles[0]
     is_shown = len(headline) >= len(heading) and _folded(headline) in _folded(whole)
@@ -468,9 +468,9 @@ def _document_title(tree: LexborHTMLParser, title: str, heading: str) -> str:
     return heading if is_alone and is_longest else title
 
 
-def _heading(tree: LexborHTMLParser, level: str = "h1") -> str:
-    """Return the text of the first heading of a level, without text in icons and scripts."""
-    element = tree.css_first(level)
+def _heading(tree: LexborHTMLParser) -> str:
+    """Return the text of the first ``h1``, without text in icons and scripts."""
+    element = tree.css_first("h1")
     if element is None:
         return ""
     unseen = {each.mem_id for each in element.css("svg *, script, style")}

@@ -40,7 +40,6 @@ def linked(**data: object) -> str:
         ("<svg><title>Menu</title></svg><h1>The mill</h1>", "The mill"),
         ("<svg><title>Menu</title></svg><title>The mill</title>", "The mill"),
         ("<h1><svg><title>Menu</title></svg> The mill</h1>", "The mill"),
-        ("<h2>The mill</h2>", "The mill"),
         ("<title>Site: The mill</title><h1>The mill</h1>", "The mill"),
         ("<title>The mill \u2022 Site</title><h1>The mill</h1>", "The mill"),
         ("<title>Mills - a guide - Site</title><h1>Mills - a guide</h1>", "Mills - a guide"),

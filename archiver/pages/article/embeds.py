@@ -145,6 +145,7 @@ _VIMEO = re.compile(r"/video/([0-9]+)")
 
 def normalise_embeds(root: Element) -> None:
     """Replace embeds by cards (links to the embedded page); remove those that are not content."""
+    _show_empty_posts(root)
     holding = around(root.iter("img"))
     for element in list(root.iter("iframe", "embed", "object")):
         if element.getparent() is None:
@@ -160,6 +161,19 @@ def normalise_embeds(root: Element) -> None:
             element.tag = "span"
         else:
             remove(element)
+
+
+def _show_empty_posts(root: Element) -> None:
+    """Replace quotations that consist of a link without text, such as of posts, by cards."""
+    quotes = [*root.iter("blockquote")]
+    worded = with_words(root) if quotes else set()
+    for quote in quotes:
+        link = next(quote.iter("a"), None) if quote not in worded else None
+        if link is None or len(link):
+            continue
+        url = link.get("href") or ""
+        if url.startswith(("http:", "https:")) and len(url) <= MAX_URL:
+            replace(quote, _card(quote, url))
 
 
 def _normalise_figure(card: Element) -> None:

@@ -135,6 +135,8 @@ _MAX_LENGTHS = {Kind.AUTHOR: 1000, Kind.NEWSLETTER: 700, Kind.SHARE: 300, Kind.T
 
 _MAX_UNLINKED = {Kind.SHARE: 100, Kind.TAGS: 60}
 _MAX_NOTE = 40
+FEWEST_CARDS = 3
+_CARD_HOLDERS = frozenset({"div", "section", "ul"})
 _MAX_LEVELS, _MAX_SIBLINGS, _MAX_LINKS = 6, 60, 100
 _LABELLED = frozenset("p div span strong b em label legend dt summary a".split()) | HEADINGS
 _NAMED = frozenset("div section aside ul ol p footer nav form span table li".split())
@@ -188,7 +190,12 @@ class Surroundings:
         for element in self._elements:
             if element in self._removed:
                 continue
-            if not self._drop_named(element) and not self._drop_labelled(element, before):
+            is_removed = (
+                self._drop_named(element)
+                or self._drop_labelled(element, before)
+                or self._drop_cards(element, before)
+            )
+            if not is_removed:
                 before += self._own_prose.get(element, 0)
 
     def _measure(self) -> None:
@@ -256,8 +263,24 @@ class Surroundings:
                 blocks = [*self._announced(element, kind, before)]
                 for each in blocks:
                     self._remove(each)
-                return bool(blocks)
+                if blocks:
+                    return True
         return self._drop_line(element)
+
+    def _drop_cards(self, element: Element, before: int) -> bool:
+        """Remove a block after the text whose parts all have a picture and a linked heading."""
+        if element.tag not in _CARD_HOLDERS or not FEWEST_CARDS <= len(element) <= _MAX_SIBLINGS:
+            return False
+        beside = self._prose_left - self._prose[element]
+        if before < MIN_BEFORE_AUTHOR * beside or not all(map(self._is_card, element)):
+            return False
+        return self._fits(Kind.RELATED, [element]) and self._remove(element)
+
+    def _is_card(self, element: Element) -> bool:
+        heading = next(element.iter(*HEADINGS), None)
+        if heading is None or not 0 < self._text[heading] <= self._linked[heading]:
+            return False
+        return self._text[element] <= MAX_CARD and _has_picture(element)
 
     def _drop_line(self, element: Element) -> bool:
         """Remove a line that consists of a label and links, such as *Read also: …*."""

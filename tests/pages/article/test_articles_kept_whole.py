@@ -231,6 +231,11 @@ def test_an_embed_becomes_a_card_with_its_host_and_a_link(frame, page, title):
             "A talk",
         ),
         (
+            "<blockquote class=twitter-tweet><a href=https://x.com/a/status/1></a></blockquote>",
+            "https://x.com/a/status/1",
+            "x.com",
+        ),
+        (
             "<blockquote data-instgrm-permalink='https://www.instagram.com/p/a1/?x'></blockquote>",
             "https://www.instagram.com/p/a1/",
             "instagram.com",

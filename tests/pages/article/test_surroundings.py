@@ -59,6 +59,8 @@ def test_lists_of_other_pages_are_removed_with_their_label(label, around):
 @pytest.mark.parametrize(
     "beside",
     [
+        "<p><strong>READ MORE: <a href=/s/1>A bridge is back</a></strong></p>",
+        f"<div class=c1>{CARDS}</div>",
         "<p><strong>Read also:</strong> <a href=/s/1>A bridge before the election</a></p>",
         "<p>Tags: <a href=/x/a>mill</a>, <a href=/x/b>river</a></p>",
         f"<div class=relatedPosts>{links('p')}</div>",
