@@ -196,12 +196,12 @@ class Row:
         value = self._fields.get(name)
         return value[1] if value else None
 
-    def names(self, *names: str, separator: str = ",") -> tuple[str, ...]:
+    def names(self, *names: str) -> tuple[str, ...]:
         """Remove the first non-empty field with one of these names and return its items.
 
-        The value of the field is a list, or a text with ``separator`` between the items.
+        The value of the field is a list, or a text with commas between the items.
         """
-        return names_of(self.take(*names), separator)
+        return names_of(self.take(*names))
 
     def drop(self, *names: str) -> None:
         """Remove fields that are not imported."""

@@ -104,7 +104,7 @@ def _below(origin: str, write: PathWriter) -> PathWriter:
 PLAIN = PathWriters()
 
 
-def parse_replay_path(path_and_query: str, *, prefix: str = PREFIX) -> ReplayAddress:
+def parse_replay_path(path_and_query: str) -> ReplayAddress:
     """Parse the path and query of a replay request; the query belongs to the archived URL.
 
     The archived URL may also be percent-encoded, have no scheme (``http`` is assumed), or have one
@@ -113,7 +113,7 @@ def parse_replay_path(path_and_query: str, *, prefix: str = PREFIX) -> ReplayAdd
     Raises:
         InvalidUrl: the URL is invalid or cannot be in an archive.
     """
-    path = path_and_query.removeprefix(prefix).removeprefix("/")
+    path = path_and_query.removeprefix(PREFIX).removeprefix("/")
     found = _MOMENT.match(path)
     timestamp, modifier = "", Modifier.NONE
     if found and (found[1] or found[2]):

@@ -316,10 +316,6 @@ class Imports:
             raise NotFound("Import {number} not found.", number=str(number))
         return found
 
-    async def recent(self) -> list[ImportStatus]:
-        """Return the newest imports, newest first."""
-        return await self._statuses.recent()
-
     async def _detect_format(self, path: Path, name: str) -> str:
         """Detect the format of an uploaded file.
 

@@ -6,7 +6,7 @@ from base64 import b64decode
 from aiohttp import web
 
 from archiver.model.message import counted
-from archiver.services.access import SESSION_SECONDS, Token
+from archiver.services.access import SESSION_SECONDS
 from archiver.web.app_keys import LOGIN_THROTTLE, PERMISSIONS, RUNTIME, SESSION, SIGNED_IN, SIGNER
 from archiver.web.responses import refusing
 
@@ -41,15 +41,6 @@ async def check_password(request: web.Request, password: str) -> bool:
     if is_right:
         throttle.right(request.remote)
     return is_right
-
-
-async def check_token(request: web.Request, token: str) -> Token | None:
-    """Return the API token, or None.
-
-    Tokens are random and too long to guess, so failures are not counted: behind a proxy, where all
-    clients have one address, wrong passwords of others must not lock programs out.
-    """
-    return await request.app[RUNTIME].access.token_of(token)
 
 
 def _refuse_guessing(request: web.Request) -> None:

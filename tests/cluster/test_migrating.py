@@ -112,7 +112,7 @@ async def test_imports_are_migrated_on_a_machine_that_has_no_reports(
     assert await listed(replace(machine_b, index=None, store=None)) == before
     async with open_app(replace(machine_b, index=None, store=None)) as archive:
         assert [each async for each in archive.import_reports.csv(done.id)] == rows
-        assert [each.id for each in await archive.imports.recent()] == [done.id]
+        assert [each.id for each in await archive.import_statuses.recent()] == [done.id]
 
 
 async def test_a_rebuilt_index_is_claimed_before_it_is_in_place(

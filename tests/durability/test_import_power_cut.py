@@ -115,7 +115,7 @@ async def check_import_by_command(commanded, data, lose):
     for files, acknowledged in moments(commanded, lose):
         put_back(files, data)
         async with open_app(Settings(data=data)) as archive:
-            found = await archive.imports.recent()
+            found = await archive.import_statuses.recent()
             rows = await rows_of(archive, found[0].id) if found else []
             seen.add((len(found), len(rows), len(acknowledged)))
             assert rows == ALL[: found[0].read if found else 0]
@@ -146,7 +146,7 @@ async def check_import_of_upload(uploaded, data, lose):
     for files, acknowledged in moments(uploaded, lose):
         put_back(files, data)
         async with open_app(Settings(data=data)) as archive:
-            found = await archive.imports.recent()
+            found = await archive.import_statuses.recent()
             seen.add((len(found), len(acknowledged)))
             if not found:
                 assert not acknowledged

@@ -78,7 +78,7 @@ async def test_a_dry_run_predicts_the_import_and_stores_nothing(archive):
     survey = await archive.surveys.preview(source, "x.csv", choices=choices)
 
     assert (await archive.search.overview()).entries == 0
-    assert await archive.imports.recent() == []
+    assert await archive.import_statuses.recent() == []
     assert (survey.format, survey.encoding, survey.is_whole) == ("CSV", "utf-8", True)
     assert (survey.detected_by, survey.names) == ("columns", "url, title, folder, added, mood")
     status = await imported(archive, choices=choices)
@@ -144,7 +144,7 @@ async def test_reports_and_undos_survive_a_reindex(open_archive, settings):
             status_before.added,
             status_before.counts,
         )
-        assert len(await archive.imports.recent()) == 2
+        assert len(await archive.import_statuses.recent()) == 2
         await archive.import_undo.undo(1)
         assert (await archive.import_undo.undo(2)).removed == 2
         await archive.crawling.write_pending_records()

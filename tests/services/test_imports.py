@@ -60,7 +60,7 @@ async def test_a_file_without_links_is_refused_and_leaves_nothing(archive, tmp_p
             await archive.imports.start(kept, name="file")
 
         assert not kept.exists(), content
-        assert await archive.imports.recent() == [], content
+        assert await archive.import_statuses.recent() == [], content
 
 
 async def test_an_upload_is_read_in_the_background_and_then_removed(archive, upload):

@@ -63,7 +63,7 @@ async def until(archive, number, holds):
 
 async def reading_elsewhere(archive):
     """Return the import started by another process, once some of its links were read."""
-    while not (found := await archive.imports.recent()):  # noqa: ASYNC110 - nothing to wait on
+    while not (found := await archive.import_statuses.recent()):  # noqa: ASYNC110 - nothing to wait on
         await asyncio.sleep(0.01)
     return await until(archive, found[0].id, lambda status: status.read)
 
@@ -87,7 +87,7 @@ async def test_a_killed_import_command_leaves_an_import_with_an_error(open_archi
         assert f"stopped after {status.read:,} links" in status.error
         assert "Import the file again" in status.error
         assert ended == status
-        assert await archive.imports.recent() == [status]
+        assert await archive.import_statuses.recent() == [status]
         listed = (await run_in_thread("imports", "--data", str(settings.data))).stdout
         first, why = (line.split("\t") for line in listed.splitlines())
         assert first[2:4] == ["capturing", "standard input"]
@@ -210,7 +210,7 @@ async def test_an_import_is_copied_once_if_a_reindex_is_killed_while_copying(
     await reindex(settings)
 
     async with open_archive() as archive:
-        (after,) = await archive.imports.recent()
+        (after,) = await archive.import_statuses.recent()
         assert (after.id, after.name, after.paused) == (begun.id, "links.txt", True)
         assert await archive.crawling.counts() == before
 

@@ -80,7 +80,7 @@ async def test_data_of_the_earlier_index_is_copied_before_the_next_reindex_remov
         assert foxes.annotation.is_starred
         assert foxes.annotation.folders == ("Reading",)
         assert found[f"{ORIGIN}/waiting.html"].annotation.tags == ("queued",)
-        (imported,) = await archive.imports.recent()
+        (imported,) = await archive.import_statuses.recent()
         assert (imported.name, imported.merged) == ("links.html", 1)
         (followed,) = await archive.subscriptions.all()
         assert followed.subscription.url == f"{ORIGIN}/feed.xml"

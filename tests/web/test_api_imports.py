@@ -62,7 +62,7 @@ async def test_an_import_preview_stores_nothing(runtime, client):
 
     assert (survey["new"], survey["left_out"], survey["unusable"]) == (1, 1, 1)
     assert survey["sample"][0]["tags"] == ["new", "other"]
-    assert await runtime.imports.recent() == []
+    assert await runtime.import_statuses.recent() == []
     assert list((runtime.settings.data / "tmp").iterdir()) == []
 
 

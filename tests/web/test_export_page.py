@@ -1,10 +1,12 @@
 """One page offers every form, as a download or prepared in the background."""
 
 import json
+from unittest.mock import Mock
 
 import pytest
 from aiohttp.client_exceptions import ClientPayloadError
 
+from archiver.errors import StoreUnavailable
 from archiver.http.urls import hash_url
 from archiver.model.export_kinds import EXPORTS
 from tests.segments import damage_record
@@ -23,11 +25,11 @@ async def posted(client, path, **fields):
     return await client.post(path, data=fields, allow_redirects=False)
 
 
-async def test_a_download_that_fails_halfway_is_aborted(client, live, runtime):
+async def test_a_download_that_fails_halfway_is_aborted(client, live, runtime, monkeypatch):
     await runtime.entries.save([live.article("foxes")], source="cli")
     await runtime.crawling.work()
-    (segment,) = (runtime.settings.data / "warc").glob("*.warc.gz")
-    segment.unlink()
+    unavailable = Mock(side_effect=StoreUnavailable("The object store does not answer."))
+    monkeypatch.setattr(runtime.store.storage, "scan", unavailable)
 
     answer = await client.get("/export/archive.warc.gz")
 

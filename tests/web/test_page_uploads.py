@@ -152,7 +152,7 @@ async def test_an_invalid_record_does_not_affect_others(client, runtime):
         await upload_page(client, archived.bytes, "application/octet-stream")
 
         assert "herons" in (await runtime.entries.snapshot(url)).text, record
-        assert "broke off" not in str(await runtime.imports.recent()), record
+        assert "broke off" not in str(await runtime.import_statuses.recent()), record
 
 
 async def test_an_upload_is_still_marked_after_reindexing(settings):

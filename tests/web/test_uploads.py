@@ -32,11 +32,11 @@ def taken(runtime):
     """Return the received files by name, with their number of links."""
 
     async def read():
-        for each in await runtime.imports.recent():
+        for each in await runtime.import_statuses.recent():
             async for status in runtime.change_stream.one_import(each.id):
                 if not status.is_unread:
                     break
-        return [(each.name, each.read) for each in reversed(await runtime.imports.recent())]
+        return [(each.name, each.read) for each in reversed(await runtime.import_statuses.recent())]
 
     return read
 

@@ -53,7 +53,7 @@ async def preview(request: web.Request) -> web.StreamResponse:
 
 async def recent(request: web.Request) -> web.StreamResponse:
     """List the latest imports, newest first."""
-    found = await request.app[RUNTIME].imports.recent()
+    found = await request.app[RUNTIME].import_statuses.recent()
     return json_response(found, shape=list[ImportStatus])
 
 

@@ -26,7 +26,9 @@ async def work(request: web.Request) -> web.StreamResponse:
             bool(each.problem) for each in await request.app[RUNTIME].export_jobs.all()
         ),
         done=request.query.get("done", ""),
-        imports=tuple(each for each in await request.app[RUNTIME].imports.recent() if each.is_open),
+        imports=tuple(
+            each for each in await request.app[RUNTIME].import_statuses.recent() if each.is_open
+        ),
     )
     return await render_with_sidebar(request, "pages/crawl.html", view)
 

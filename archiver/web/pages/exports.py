@@ -1,7 +1,6 @@
 """Export page."""
 
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
@@ -22,6 +21,7 @@ from archiver.web.api.json_http import query_of_request
 from archiver.web.app_keys import RUNTIME
 from archiver.web.pages.editing import back, query_of
 from archiver.web.rendering import render_with_sidebar
+from archiver.web.responses import send
 from archiver.web.views import SearchError
 
 LARGE_LIST, LARGE_EXPORT = 50_000, 1_000
@@ -129,7 +129,8 @@ async def download(request: web.Request) -> web.StreamResponse:
         on_damage=damaged.append,
     )
     try:
-        return await _stream(request, pieces, name, kind.media_type)
+        response = web.StreamResponse(headers=_headers(name, kind.media_type))
+        return await send(request, response, pieces)
     finally:
         if damaged:
             query = replace(selected.query, q=name) if key else selected.query
@@ -167,26 +168,6 @@ async def delete(request: web.Request) -> web.StreamResponse:
     """Delete a background export."""
     await request.app[RUNTIME].export_jobs.delete(request.match_info["name"])
     raise web.HTTPSeeOther("/export#prepared")
-
-
-async def _stream(
-    request: web.Request, pieces: AsyncGenerator[bytes, None], name: str, media_type: str
-) -> web.StreamResponse:
-    """Send pieces in chunks.
-
-    An error before the first piece becomes an error page. After it, the connection is closed
-    without the last chunk, so that clients detect that the file is incomplete.
-    """
-    response = web.StreamResponse(headers=_headers(name, media_type))
-    async with aclosing(pieces):
-        first = b"" if request.method == hdrs.METH_HEAD else await anext(pieces, b"")
-        await response.prepare(request)
-        if request.method != hdrs.METH_HEAD:
-            await response.write(first)
-            async for piece in pieces:
-                await response.write(piece)
-    await response.write_eof()
-    return response
 
 
 def _headers(name: str, media_type: str) -> dict[str, str]:

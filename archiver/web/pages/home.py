@@ -153,7 +153,7 @@ async def _view(
         overview=await runtime.search.overview(),
         home_page=home_page,
         listing=newest,
-        running=tuple(each for each in await runtime.imports.recent() if each.is_open),
+        running=tuple(each for each in await runtime.import_statuses.recent() if each.is_open),
         jobs=tuple(await runtime.entries.jobs(jobs)) if jobs else (),
         rejected=result.rejected if result else (),
         tags=tags if problem or result else "",

@@ -132,7 +132,7 @@ async def form(
     """Show the form for imports, with errors above the form they belong to."""
     runtime, typed = request.app[RUNTIME], request.get(FORM_FIELDS, {})
     view = ImportView(
-        tuple(await runtime.imports.recent()),
+        tuple(await runtime.import_statuses.recent()),
         runtime.settings.max_upload_bytes,
         KNOWN_FORMATS,
         ",".join(suffixes()),
