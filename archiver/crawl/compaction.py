@@ -8,27 +8,22 @@ payload, and the other revisits refer to the new response. A payload with chunk 
 referred to only from its own URL, so a revisit with ``Transfer-Encoding: chunked`` becomes the
 response only if there is no other revisit.
 
-A crash can leave two versions of a segment. ``settle_versions`` then switches the index to the
-later version, or removes the later version if it lacks a record that the index refers to. Several
-processes may call ``settle_versions`` at the same time.
+A crash can leave two versions of a segment; ``crash_recovery`` removes the one that the index does
+not use.
 """
 
-import asyncio
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from itertools import islice
 
-from archiver.db import record_locations, segment_rows
-from archiver.db.engine import Database
 from archiver.db.record_locations import MovedRecord
 from archiver.errors import StoreError
 from archiver.helpers import spooled_file
 from archiver.http.headers import parse_head
 from archiver.http.timestamps import to_datetime
 from archiver.http.urls import hash_url
-from archiver.logs import get_log
 from archiver.model.capture import Capture, HashUrl, Location, PayloadDigest, RecordId
 from archiver.warc import writer
 from archiver.warc.metadata_records import (
@@ -372,36 +367,6 @@ def write_version(
     return moved
 
 
-def compare_versions(store: SegmentStore, was: str, to: str) -> list[MovedRecord]:
-    """Match the records of two versions of a segment by id; return their new positions.
-
-    Raises:
-        StoreError: a version can't be read.
-    """
-    holders_by_id: dict[RecordId, list[tuple[ScannedRecord, bool]]] = {}
-    for seen, is_chunked in _all_seen(store, to):
-        holders_by_id.setdefault(seen.id, []).append((seen, is_chunked))
-    moved = []
-    for seen, _ in _all_seen(store, was):
-        if replacements := holders_by_id.get(seen.id):
-            new, is_chunked = replacements.pop(0)
-            is_whole = new.type is RecordType.RESPONSE and seen.type is RecordType.REVISIT
-            moved.append(MovedRecord(seen.offset, new.offset, new.length, is_whole, is_chunked))
-    return moved
-
-
-def _all_seen(store: SegmentStore, name: str) -> Iterator[tuple[ScannedRecord, bool]]:
-    for scanned in store.storage.scan(name):
-        if isinstance(scanned, Damage) or scanned.record.type is RecordType.WARCINFO:
-            continue
-        is_chunked = False
-        if scanned.record.type is RecordType.RESPONSE:
-            is_chunked = parse_head(read_head(scanned.record)).is_chunked
-        place = scanned.place()
-        record = scanned.record
-        yield ScannedRecord(place.offset, place.length, record.type, record.id), is_chunked
-
-
 def _replacement(
     store: SegmentStore, name: str, seen: ScannedRecord, action: RecordAction, moves: RevisitChanges
 ) -> tuple[Record, bool]:
@@ -450,40 +415,3 @@ def _to_response(
         body.write(b"0\r\n\r\n")
     response = as_response(revisit, head, body, digest=holder.payload_digest, is_chunked=is_chunked)
     return response, is_chunked
-
-
-log = get_log(__name__)
-
-
-async def settle_versions(db: Database, store: SegmentStore, superseded: Mapping[str, str]) -> None:
-    """Finish interrupted compactions: of two versions of a segment, keep one.
-
-    ``superseded`` maps the name of each earlier version to the name of the later version.
-    """
-    for was, to in superseded.items():
-        await _settle_version(db, store, was, to)
-
-
-async def _settle_version(db: Database, store: SegmentStore, was: str, to: str) -> None:
-    try:
-        holds = await _settle(db, store, was, to)
-        await asyncio.to_thread(store.storage.remove, was if holds else to)
-    except StoreError as error:
-        log.warning("two versions of a segment left", segment=was, reason=str(error))
-    else:
-        log.info("compaction finished", segment=to if holds else was)
-
-
-async def _settle(db: Database, store: SegmentStore, was: str, to: str) -> bool:
-    """Switch the index to the later version; return False if that version lacks records."""
-    async with db.write() as conn:
-        indexed = await segment_rows.indexed(conn)
-        if was not in indexed:
-            return True
-        moved = await asyncio.to_thread(compare_versions, store, was, to)
-        offsets = await record_locations.referenced_offsets(conn, was)
-        if not offsets <= {each.old for each in moved}:
-            return False
-        size = await asyncio.to_thread(store.storage.size, to)
-        await record_locations.switch_segment_version(conn, was, to, moved, size=size)
-    return True

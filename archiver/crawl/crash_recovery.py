@@ -11,12 +11,13 @@ A process that reads an import file owns the import. If the process died, the ne
 with a file that is stored in the archive. For any other file, the import ends with an error that
 states how much was read and what to do.
 
-Every command runs the recovery, and it rarely finds anything, so large modules are imported when
-they are needed.
+Every command runs the recovery, and it rarely finds anything, so the large module ``rebuild`` is
+imported when it is needed.
 """
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 
 from archiver.db import imports, queue, segment_rows
 from archiver.db.engine import Database
@@ -26,6 +27,8 @@ from archiver.logs import get_log
 from archiver.warc.locks import RunLock
 from archiver.warc.segment_inventory import SegmentFile, Survey, UnusableFile
 from archiver.warc.segments import SegmentStore
+
+MAX_LOGGED = 20
 
 
 async def dead_among(names: Sequence[str], db: Database, lock: RunLock) -> list[str]:
@@ -124,20 +127,61 @@ async def finish_compactions(db: Database, store: SegmentStore) -> None:
 async def _settle_versions(
     db: Database, store: SegmentStore, superseded: Mapping[str, str]
 ) -> None:
-    from archiver.crawl.compaction import settle_versions
+    """Remove the version of a segment that the index does not use, after a killed compaction.
 
-    await settle_versions(db, store, superseded)
+    A version gets its final name in the transaction that switches the index to it.
+
+    Args:
+        db: the database.
+        store: the segment store.
+        superseded: the name of each earlier version, with the name of the last version.
+    """
+    for was, last in superseded.items():
+        try:
+            async with db.write() as conn:
+                is_used = bool(await segment_rows.indexed_of(conn, [was]))
+                await asyncio.to_thread(store.storage.remove, last if is_used else was)
+        except StoreError as error:
+            log.warning("two versions of a segment left", segment=was, reason=str(error))
+        else:
+            log.info("version removed", segment=last if is_used else was)
 
 
 async def _index_and_requeue(
     db: Database, store: SegmentStore, unindexed: Mapping[str, int], dead: Sequence[str]
 ) -> list[UnusableFile]:
-    """Index the records of ``unindexed`` segments; requeue the jobs of ``dead`` processes."""
+    """Index unindexed records, then requeue the jobs of dead processes.
+
+    Args:
+        db: the database.
+        store: the segment store.
+        unindexed: sizes of segments with unindexed records.
+        dead: names of the dead processes.
+
+    Returns:
+        The segments that can't be read.
+    """
     if not (unindexed or dead):
         return []
-    from archiver.crawl.rebuild import index_and_requeue
+    from archiver.crawl.rebuild import build_within
 
-    return await index_and_requeue(db, store, unindexed, dead)
+    async with db.write() as conn:
+        indexed = await segment_rows.indexed(conn)
+        tails = {
+            name: indexed.get(name, 0)
+            for name, size in unindexed.items()
+            if size > indexed.get(name, 0)
+        }
+        rebuilt = await build_within(conn, store, tails)
+        for owner in dead:
+            await queue.requeue_all(conn, owner, now=datetime.now(UTC))
+    for place, why in rebuilt.problems[:MAX_LOGGED]:
+        log.warning(
+            "skipping damaged bytes", segment=place.segment, offset=place.offset, problem=why
+        )
+    if dead or rebuilt.captures or rebuilt.snapshots:
+        log.info("recovered", segments=len(tails), snapshots=rebuilt.snapshots, processes=len(dead))
+    return [UnusableFile(name, why, has_lost_data=True) for name, why in rebuilt.unreadable.items()]
 
 
 def _cut_truncated_tails(

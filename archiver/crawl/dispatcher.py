@@ -1,7 +1,7 @@
 """Dispatcher of a crawl, which leases jobs for the frontier, and requeues and postpones jobs."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 
 from archiver.crawl.context import CrawlContext, dead_host_failure
@@ -37,18 +37,12 @@ class Dispatcher:
     Args:
         context: services of the crawl.
         frontier: the frontier to fill.
-        unreturned: leases that an earlier crawl of this process could not return.
-
-    Attributes:
-        unreturned: leases of an earlier crawl that have still to be returned.
     """
 
-    def __init__(
-        self, context: CrawlContext, frontier: Frontier, unreturned: Sequence[Lease] = ()
-    ) -> None:
+    def __init__(self, context: CrawlContext, frontier: Frontier) -> None:
         self._context = context
         self._frontier = frontier
-        self.unreturned = unreturned
+        self._may_hold_earlier = True
         self._to_give_back: list[Lease] = []
         self._to_put_last: set[str] = set()
         self._to_defer: set[str] = set()
@@ -189,11 +183,12 @@ class Dispatcher:
         return has_failed
 
     async def _return_earlier(self) -> None:
-        """Requeue leases of an earlier crawl of this process, once their records are indexed."""
-        if self.unreturned:
+        """Requeue leases that an earlier crawl of this process could not return."""
+        if self._may_hold_earlier:
             await self._context.recorder.wait_until_indexed()
-            await self._frontier.return_leases(self.unreturned)
-            self.unreturned = ()
+            async with self._context.db.write() as conn:
+                await queue.requeue_all(conn, self._context.store.writer, now=datetime.now(UTC))
+            self._may_hold_earlier = False
 
     async def _postpone_dead(self) -> None:
         """Move the jobs of newly dead hosts to the end of the queue.

@@ -46,7 +46,6 @@ class Pipeline:
     """One crawl; ``run`` runs until it ends.
 
     Attributes:
-        unreturned: leases that could not be returned; the next crawl of this process returns them.
         has_lost_lock: whether the crawl ended because its worker lock was lost
             (``db.worker_locks``).
     """
@@ -57,9 +56,7 @@ class Pipeline:
         *,
         only: Sequence[int] | None = None,
         on_change: Callable[[Job], None] | None = None,
-        unreturned: Sequence[Lease] = (),
     ) -> None:
-        self.unreturned: Sequence[Lease] = ()
         self.has_lost_lock = False
         settings = context.settings
         self._context = context
@@ -74,7 +71,7 @@ class Pipeline:
             only=only,
             paused_hosts=context.throttle.paused_hosts,
         )
-        self._dispatcher = Dispatcher(context, self._frontier, unreturned)
+        self._dispatcher = Dispatcher(context, self._frontier)
         self._on_change = on_change
 
     def wake(self) -> None:
@@ -128,13 +125,11 @@ class Pipeline:
 
     async def _return_all(self) -> None:
         """Return all leases to the queue, unless some visits are recorded but not indexed."""
-        self.unreturned = [*self._frontier.leases, *self._dispatcher.unreturned]
         try:
             self._context.recorder.raise_if_unindexed()
-            await self._frontier.return_leases(self.unreturned)
-            self.unreturned = ()
+            await self._frontier.return_leases(self._frontier.leases)
         except StoreError:
-            # The next process that opens the archive finds this process dead, and takes its leases.
+            # The next crawl of this process returns them, or another process that finds it dead.
             log.warning("leases were not released, because the index or the store is unavailable")
 
     async def _work(self) -> None:

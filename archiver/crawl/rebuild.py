@@ -7,10 +7,10 @@ continues after an interruption.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 from archiver.crawl import deletions as crawl_deletions
 from archiver.crawl.rebuild_entries import (
@@ -24,7 +24,7 @@ from archiver.crawl.rebuild_entries import (
 )
 from archiver.crawl.visit_result import UnwantedVisit
 from archiver.db import captures as db_captures
-from archiver.db import queue, rebuild_tables, segment_rows, tags_and_lists, tombstones
+from archiver.db import rebuild_tables, segment_rows, tags_and_lists, tombstones
 from archiver.db.dialects import is_postgresql
 from archiver.db.engine import AsyncConnection, Database
 from archiver.db.rebuild_tables import Dated
@@ -39,7 +39,6 @@ from archiver.http.content_coding import PIECE, payload_media_type
 from archiver.http.media_types import declared_media_type, essence_of
 from archiver.http.timestamps import to_datetime, to_timestamp
 from archiver.http.urls import hash_url, is_archivable, redirect_target
-from archiver.logs import get_log
 from archiver.model.capture import Capture, Location, PayloadDigest, RecordId
 from archiver.model.deletion import Deletion
 from archiver.model.entry_list import Arrangement
@@ -59,7 +58,6 @@ from archiver.warc.records import (
     digest_of,
     is_sha256_field,
 )
-from archiver.warc.segment_inventory import UnusableFile
 from archiver.warc.segment_scanning import Damage, Scanned
 from archiver.warc.segments import SegmentStore
 
@@ -449,39 +447,3 @@ def _check(entry_record: EntryRecord) -> None:
         raise ValueError("An entry record has no saved date.")
     if entry_record.snapshot:
         to_datetime(entry_record.snapshot.timestamp)
-
-
-MAX_LOGGED = 20
-
-log = get_log(__name__)
-
-
-async def index_and_requeue(
-    db: Database, store: SegmentStore, lengths: Mapping[str, int], dead: Sequence[str]
-) -> list[UnusableFile]:
-    """Index records of dead processes, then requeue their jobs; return unreadable segments.
-
-    Args:
-        db: the database.
-        store: the segment store.
-        lengths: sizes of segments with unindexed records.
-        dead: names of the dead processes.
-    """
-    async with db.write() as conn:
-        indexed = await segment_rows.indexed(conn)
-        tails = {
-            name: indexed.get(name, 0)
-            for name, size in lengths.items()
-            if size > indexed.get(name, 0)
-        }
-        rebuilt = await build_within(conn, store, tails)
-        for owner in dead:
-            leased = await queue.leased_by(conn, owner)
-            await queue.requeue(conn, leased, owner=owner, interrupted=True, now=datetime.now(UTC))
-    for place, why in rebuilt.problems[:MAX_LOGGED]:
-        log.warning(
-            ("skipping damaged bytes"), segment=place.segment, offset=place.offset, problem=why
-        )
-    if dead or rebuilt.captures or rebuilt.snapshots:
-        log.info("recovered", segments=len(tails), snapshots=rebuilt.snapshots, processes=len(dead))
-    return [UnusableFile(name, why, has_lost_data=True) for name, why in rebuilt.unreadable.items()]

@@ -367,12 +367,12 @@ async def as_leases(conn: AsyncConnection, job_ids: Sequence[int]) -> list[Lease
     return [_lease(row, row.owner) for row in rows]
 
 
-async def leased_by(conn: AsyncConnection, owner: str) -> list[int]:
-    """Return the ids of the jobs that a process has leased."""
+async def requeue_all(conn: AsyncConnection, owner: str, *, now: datetime) -> None:
+    """Requeue all jobs that a process has leased, as interrupted."""
     rows = await conn.execute(
         select(job.c.id).where(job.c.owner == owner, job.c.state == State.FETCHING)
     )
-    return list(rows.scalars())
+    await requeue(conn, [*rows.scalars()], owner=owner, interrupted=True, now=now)
 
 
 async def attempted(conn: AsyncConnection, job_ids: Sequence[int], *, later: datetime) -> list[int]:

@@ -49,7 +49,6 @@ class Crawling:
         self._context = context
         self._db = context.db
         self._running: Pipeline | None = None
-        self._unreturned: Sequence[Lease] = ()
 
     @property
     def is_running(self) -> bool:
@@ -85,14 +84,10 @@ class Crawling:
             The number of jobs in each state.
         """
         while True:
-            running = Pipeline(
-                self._context, only=only, on_change=on_change, unreturned=self._unreturned
-            )
-            self._running = running
+            running = self._running = Pipeline(self._context, only=only, on_change=on_change)
             try:
                 await running.run(until_empty=until_empty)
             finally:
-                self._unreturned = running.unreturned
                 self._running = None
             if not running.has_lost_lock:
                 break

@@ -171,7 +171,7 @@ READS = {
     "job of entry": lambda conn: jobs.latest_of_entry(conn, 1),
     "jobs under way": lambda conn: jobs.fetching(conn, 20),
     "queue counts": jobs.queue_counts,
-    "held by": lambda conn: queue.leased_by(conn, "me"),
+    "held by": lambda conn: queue.requeue_all(conn, "me", now=NOW),
     "due hosts": lambda conn: host_queue.due_hosts(conn, ["a.example"], now=NOW, count=5),
     "attempted": lambda conn: queue.attempted(conn, [1, 2, 3], later=NOW),
     "next due": lambda conn: queue.next_due(conn, ("a.example",)),
