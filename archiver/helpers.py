@@ -22,7 +22,6 @@ from collections.abc import (
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from tempfile import SpooledTemporaryFile, TemporaryDirectory, TemporaryFile
-from threading import Lock
 from typing import IO, Any, BinaryIO, Generic, TypeVar, cast
 
 PREFIX = "archiver-"
@@ -230,31 +229,6 @@ async def run_to_completion(work: "Coroutine[Any, Any, None] | asyncio.Future[No
     doing.result()
 
 
-class _Opening:
-    """File that is opened in a thread, and closed if the task that waits for it is cancelled."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._lock = Lock()
-        self._file: BinaryIO | None = None
-        self._is_cancelled = False
-
-    def open(self) -> BinaryIO:
-        """Open the file (blocking); close it immediately if the waiting task was cancelled."""
-        file = cast("BinaryIO", self._path.open("wb"))
-        with self._lock:
-            self._file = file
-            if self._is_cancelled:
-                file.close()
-        return file
-
-    def give_up(self) -> None:
-        with self._lock:
-            self._is_cancelled = True
-            if self._file:
-                self._file.close()
-
-
 @asynccontextmanager
 async def open_for_writing(path: Path) -> AsyncIterator[BinaryIO]:
     """Open a file for writing in a thread, and close it at the end or on cancellation.
@@ -262,16 +236,21 @@ async def open_for_writing(path: Path) -> AsyncIterator[BinaryIO]:
     Raises:
         OSError: the file can't be opened.
     """
-    opening = _Opening(path)
-    opened = asyncio.ensure_future(asyncio.to_thread(opening.open))
+    # No task, because the end of the event loop would cancel it and forget the file.
+    opened = asyncio.get_running_loop().run_in_executor(None, path.open, "wb")
     try:
-        file = await asyncio.shield(opened)
+        file = cast("BinaryIO", await asyncio.shield(opened))
     except asyncio.CancelledError:
-        opening.give_up()
+        opened.add_done_callback(_close_opened)
         await asyncio.wait([opened])
         raise
     with file:
         yield file
+
+
+def _close_opened(opened: "asyncio.Future[Any]") -> None:
+    if not opened.exception():
+        opened.result().close()
 
 
 _ALLOWED_VARIABLES = re.compile(

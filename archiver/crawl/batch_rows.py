@@ -34,7 +34,7 @@ from archiver.db.dialects import is_postgresql
 from archiver.db.engine import AsyncConnection, Database
 from archiver.db.entries import Revised
 from archiver.db.full_text import IndexRow
-from archiver.db.queue import LAST, OpenJobs
+from archiver.db.queue import LAST
 from archiver.db.snapshots import SnapshotRow
 from archiver.db.visit_results import NewSnapshot
 from archiver.errors import StoreError
@@ -245,7 +245,7 @@ class BatchRows:
                 if each.failure
             ]
             await attempts.add_failures(conn, failed)
-            await _end_jobs(conn, done, state.jobs)
+            await _end_jobs(conn, done)
             edited = [each for each in edited if each in state.entries]
             recorded = _recorded_revisions(done, edited, indexed.entries)
             await edit_history.mark_recorded(conn, recorded)
@@ -261,13 +261,11 @@ class _State:
         entries: ids of the batch's entries; deleted entries are missing.
         lost_jobs: with PostgreSQL, ids of jobs whose lease this worker has lost.
         deleted: (hash_url, timestamp, capture record id) of deleted snapshots.
-        jobs: jobs that this transaction may end or postpone.
     """
 
     entries: Collection[int]
     lost_jobs: frozenset[int]
     deleted: Collection[tuple[HashUrl, Timestamp, RecordId]]
-    jobs: OpenJobs
 
 
 async def _read_state(
@@ -275,16 +273,17 @@ async def _read_state(
     results: Sequence[VisitResult],
     indexed: IndexedData,
 ) -> _State:
-    leases = [each.lease for each in results if each.lease]
-    jobs = await queue.open_jobs(conn, leases, datetime.now(UTC))
-    lost = {each.job_id for each in leases} - jobs.leased if is_postgresql(conn) else ()
+    lost: set[int] = set()
+    if is_postgresql(conn):
+        leases = [each.lease for each in results if each.lease]
+        held = await queue.open_jobs(conn, leases, datetime.now(UTC))
+        lost = {each.job_id for each in leases} - held.leased
     return _State(
         entries=await entries.existing_rows(conn, indexed.entries),
         lost_jobs=frozenset(lost),
         deleted=await tombstones.snapshots(
             conn, {each.entry.hash_url for each in results if each.visit}
         ),
-        jobs=jobs,
     )
 
 
@@ -466,7 +465,7 @@ def failed_attempt(
     )
 
 
-async def _end_jobs(conn: AsyncConnection, results: Sequence[VisitResult], jobs: OpenJobs) -> None:
+async def _end_jobs(conn: AsyncConnection, results: Sequence[VisitResult]) -> None:
     """End the jobs of final results, and postpone those that are tried again."""
     now = datetime.now(UTC)
     ended = [
@@ -474,7 +473,7 @@ async def _end_jobs(conn: AsyncConnection, results: Sequence[VisitResult], jobs:
         for each in results
         if each.retry_at is None and each.lease
     ]
-    await queue.end_jobs(conn, ended, now, jobs)
+    await queue.end_jobs(conn, ended, now)
     postponed = [
         (
             replace(each.lease, priority=LAST) if each.is_moved_to_end else each.lease,
@@ -484,7 +483,7 @@ async def _end_jobs(conn: AsyncConnection, results: Sequence[VisitResult], jobs:
         for each in results
         if each.failure and each.retry_at and each.lease
     ]
-    await queue.postpone_jobs(conn, postponed, now, jobs)
+    await queue.postpone_jobs(conn, postponed, now)
 
 
 def _recorded_revisions(

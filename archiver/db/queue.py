@@ -484,44 +484,39 @@ class OpenJobs:
     Attributes:
         ids: ids of jobs that are queued, or still have the owner that the lease names.
         leased: ids of the jobs in ``ids`` that are still leased.
-        saved: ids of the jobs that another visit has already saved.
         stamp: time of this transaction's changes in ms, unique for the transaction
             (``db.jobs.next_stamp``).
     """
 
     ids: frozenset[int]
     leased: frozenset[int]
-    saved: frozenset[int]
     stamp: int
 
 
 async def open_jobs(conn: AsyncConnection, leases: Sequence[Lease], now: datetime) -> OpenJobs:
     """Return the jobs of leases that this transaction may end or postpone."""
     if not leases:
-        return OpenJobs(frozenset(), frozenset(), frozenset(), 0)
+        return OpenJobs(frozenset(), frozenset(), 0)
     owners = {lease.job_id: lease.owner for lease in leases}
     found = (await conn.execute(_JOBS_BY_ID, {"these": [*owners]})).all()
     stamp = await jobs.next_stamp(conn, now)
     leased = {row.id for row in found if row.state == State.FETCHING}
     lost = {row.id for row in found if row.id in leased and row.owner != owners[row.id]}
-    saved = frozenset(row.id for row in found if row.state == State.SAVED)
     is_open = {row.id for row in found if row.state in (State.QUEUED, State.FETCHING)}
-    return OpenJobs(frozenset(is_open - lost), frozenset(leased - lost), saved, stamp)
+    return OpenJobs(frozenset(is_open - lost), frozenset(leased - lost), stamp)
 
 
 async def end_jobs(
     conn: AsyncConnection,
     ends: Sequence[tuple[Lease, Timestamp | None, Failure | None]],
     now: datetime,
-    still_open: OpenJobs | None = None,
 ) -> None:
     """End leases, given as (lease, timestamp of the snapshot, failure).
 
     A job with a failure becomes failed, any other job saved. Jobs that have ended or have another
-    owner are skipped. ``still_open`` is the result of ``open_jobs``, if this transaction already
-    called it.
+    owner are skipped.
     """
-    still_open = still_open or await open_jobs(conn, [lease for lease, _, _ in ends], now)
+    still_open = await open_jobs(conn, [lease for lease, _, _ in ends], now)
     ends = [each for each in ends if each[0].job_id in still_open.ids]
     if not ends:
         return
@@ -548,16 +543,13 @@ async def end_jobs(
 
 
 async def postpone_jobs(
-    conn: AsyncConnection,
-    later: Sequence[tuple[Lease, Failure, datetime]],
-    now: datetime,
-    still_open: OpenJobs | None = None,
+    conn: AsyncConnection, later: Sequence[tuple[Lease, Failure, datetime]], now: datetime
 ) -> None:
     """Requeue leases for another attempt, given as (lease, failure, time of the next attempt).
 
-    Jobs that have ended or have another owner are skipped. ``still_open`` is as in ``end_jobs``.
+    Jobs that have ended or have another owner are skipped.
     """
-    still_open = still_open or await open_jobs(conn, [lease for lease, _, _ in later], now)
+    still_open = await open_jobs(conn, [lease for lease, _, _ in later], now)
     later = [each for each in later if each[0].job_id in still_open.ids]
     if not later:
         return

@@ -236,5 +236,6 @@ def close(connection: Connection) -> None:
 def use_http_connections(connector: TCPConnector) -> None:
     """Make a connector create ``HttpConnection`` connections from now on."""
     loop = asyncio.get_running_loop()
-    # aiohttp has no public way to set the protocol class of its connections.
+    # aiohttp has no public way to set the protocol class of its connections. If an update breaks
+    # this, find what ``TCPConnector`` calls to create the protocol of a connection.
     setattr(connector, "_factory", functools.partial(HttpConnection, loop=loop))  # noqa: B010

@@ -8,12 +8,11 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from functools import lru_cache
 from itertools import chain, repeat
-from operator import attrgetter
 from typing import Any
 
 from archiver.model.feed import feed_of
@@ -26,8 +25,6 @@ _MAX_TEXT = 2000
 """Characters to which long texts are cut if a line would be too long."""
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str)
 _CUT = " […]"
-_FEW, _SHORT = 2, 50
-"""Maximum number of fields, and of characters in each, for which the JSON is cached."""
 
 
 def write_source_record(fields: Mapping[str, Any]) -> str:
@@ -78,20 +75,6 @@ def read_source_record(record: str) -> list[dict[str, Any]]:
 
 
 def _dump(fields: Mapping[str, Any]) -> str:
-    if len(fields) <= _FEW and all(
-        type(each) is str and len(each) < _SHORT for each in fields.values()
-    ):
-        return _dumped_cached(tuple(fields.items()))
-    return _dumped(fields)
-
-
-@lru_cache(1024)
-def _dumped_cached(fields: tuple[tuple[str, str], ...]) -> str:
-    """Encode a few short fields. Many rows have the same ones, such as ``shared: no``."""
-    return _dumped(dict(fields))
-
-
-def _dumped(fields: Mapping[str, Any]) -> str:
     try:
         return _ENCODER.encode(fields)
     except (RecursionError, ValueError):
@@ -255,12 +238,6 @@ class Annotation:
         places = tuple(lists.values())
         return replace(self, folders=tuple(lists), places=places if any(places) else ())
 
-    def labelled(self, tags: tuple[str, ...], source: str) -> "Annotation":
-        """Return a copy with other tags and source, in half the time of ``replace``."""
-        fields = [*_values(self)]
-        fields[_TAGS], fields[_SOURCE] = tags, source
-        return Annotation(*fields)
-
     def dated(self, now: datetime) -> "Annotation":
         """Return a copy with ``added_at`` set to ``now`` if it is missing."""
         return self if self.added_at else replace(self, added_at=now)
@@ -309,11 +286,6 @@ def by_path(folders: Sequence[str], places: Sequence[int]) -> dict[str, int]:
 def _merged_source(first: str, later: str) -> str:
     """Return the first source; the later one if the first is empty or only the first is a feed."""
     return later if not first or (feed_of(first) and later and not feed_of(later)) else first
-
-
-_NAMES = [each.name for each in fields(Annotation)]
-_TAGS, _SOURCE = _NAMES.index("tags"), _NAMES.index("source")
-_values = attrgetter(*_NAMES)
 
 
 def _source_records(first: Annotation, later: Annotation) -> str:

@@ -10,10 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
-from functools import lru_cache
 
 from archiver.model.annotation import Annotation, tag_key, unique_tags
-from archiver.model.entry_list import EntryList, folder_names, folder_path, is_short
+from archiver.model.entry_list import EntryList, folder_names, folder_path
 from archiver.model.job import QueueCounts
 from archiver.model.message import Message, marked
 
@@ -340,13 +339,13 @@ class Choices:
         source = annotation.source or source
         if not of_folders and self._adds_nothing:
             is_same = source == annotation.source
-            return annotation if is_same else annotation.labelled(annotation.tags, source)
+            return annotation if is_same else replace(annotation, source=source)
         tags = unique_tags((*of_folders, *annotation.tags, *self.tags))
         if self.to_read is ToRead.ALL:
             tags = unique_tags((*tags, TO_READ))
         elif self.to_read is ToRead.NONE:
             tags = tuple(each for each in tags if tag_key(each) != TO_READ)
-        labelled = annotation.labelled(tags, source)
+        labelled = replace(annotation, tags=tags, source=source)
         is_left_out = self.folders_as is FoldersAs.IGNORED
         if not (self.into or is_left_out):
             return labelled
@@ -384,17 +383,10 @@ def _current(name: str) -> str:
 
 
 def _folder_tags(folders: tuple[str, ...], folders_as: FoldersAs) -> tuple[str, ...]:
-    """Return the tags for folders; the results for short paths are cached."""
-    return (_cached_tags if is_short(folders) else _tags_of)(folders, folders_as)
-
-
-def _tags_of(folders: tuple[str, ...], folders_as: FoldersAs) -> tuple[str, ...]:
+    """Return the tags for folders."""
     if folders_as is FoldersAs.TAGS:
         return tuple(name for path in folders for name in folder_names(path))
     return folders if folders_as is FoldersAs.PATHS else ()
-
-
-_cached_tags = lru_cache(4096)(_tags_of)
 
 
 def _moved_below(into: str, lists: Mapping[str, int]) -> dict[str, int]:
