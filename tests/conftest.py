@@ -128,6 +128,12 @@ class LiveWeb:
         async with self._changed:
             await self._changed.wait_for(lambda: self.requests[path] >= times)
 
+    async def wait_for_more(self, count: int) -> None:
+        """Wait for a number of further requests of any path."""
+        async with self._changed:
+            wanted = self.requests.total() + count
+            await self._changed.wait_for(lambda: self.requests.total() >= wanted)
+
     async def handle(self, request: web.Request) -> web.StreamResponse:
         async with self._changed:
             self.requests[request.path_qs] += 1

@@ -24,9 +24,7 @@ from archiver.model.annotation import Annotation
 from archiver.model.job import Job
 from archiver.model.seed import Seed
 from archiver.pages.worker_pool import WorkerPool
-from archiver.warc.locks import RunLock
-from archiver.warc.segments import SegmentStore
-from tests.segments import storage_of
+from tests.segments import segment_store
 
 
 @asynccontextmanager
@@ -43,12 +41,7 @@ async def crawler(data: Path, **more: object) -> AsyncIterator[CrawlContext]:
         },
     )
     async with AsyncExitStack() as stack:
-        lock = RunLock(data / "run")
-        stack.callback(lock.release)
-        store = SegmentStore(
-            storage_of(data), lock=lock, segment_bytes=1 << 30, software="archiver/test"
-        )
-        stack.callback(store.close)
+        store = stack.enter_context(segment_store(data))
         db = await Database.open(data / "archive.sqlite3")
         stack.push_async_callback(db.close)
         derive = WorkerPool(processes=1, timeout=30, memory_bytes=1 << 30, max_requisites=500)

@@ -1,18 +1,35 @@
 """Direct access of tests to segments, in a folder or a store."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from archiver.config import Settings
 from archiver.crawl import archive
 from archiver.model.capture import Location
+from archiver.warc.locks import RunLock
 from archiver.warc.segment_scanning import Scanned
 from archiver.warc.segment_storage import SegmentStorage
+from archiver.warc.segments import SegmentStore
 
 
 def storage_of(data: Path) -> SegmentStorage:
     """Return the segment storage of an archive."""
     return archive.open_storage(Settings(data=data))
+
+
+@contextmanager
+def segment_store(data: Path, *, segment_bytes: int = 1 << 30) -> Iterator[SegmentStore]:
+    """Open the segments of an archive for writing, with a process lock of its own."""
+    lock = RunLock(data / "run")
+    store = SegmentStore(
+        storage_of(data), lock=lock, segment_bytes=segment_bytes, software="archiver/test"
+    )
+    try:
+        yield store
+    finally:
+        store.close()
+        lock.release()
 
 
 def segments(data: Path) -> dict[str, bytes]:

@@ -8,34 +8,21 @@ import psutil
 from archiver.app import open_app
 from archiver.config import Settings
 from archiver.services import background_tasks
-from tests.command_line import run_in_thread
-
-
-async def run(variables, *arguments):
-    done = await run_in_thread(*arguments, variables=variables)
-    assert done.returncode == 0, done
-    return done.stdout
+from tests.processes import Archive
 
 
 async def test_two_processes_capture_each_page_once(tmp_path, live):
-    environment = {
-        "ARCHIVER_DATA": str(tmp_path / "data"),
-        "ARCHIVER_ALLOW_NETWORKS": "127.0.0.0/8",
-        "ARCHIVER_HOST_DELAY": "0",
-        "ARCHIVER_CRAWL_PROCESSES": "2",
-    }
-    listing = tmp_path / "urls.txt"
-    listing.write_text("\n".join(live.article(f"page{n}") for n in range(16)))
-    await run(environment, "import", str(listing), "--no-crawl")
+    archive = Archive(tmp_path)
+    await archive.queue([live.article(f"page{n}") for n in range(16)])
 
-    output = await run(environment, "crawl")
+    output = await archive.run("crawl", ARCHIVER_CRAWL_PROCESSES="2")
 
     assert output.split() == ["saved", "16", "failed", "0"]
-    listed = json.loads(await run(environment, "list", "--all", "--json"))
+    listed = json.loads(await archive.run("list", "--all", "--json"))
     assert {each["snapshot_count"] for each in listed} == {1}
     assert all(live.requests[f"/page{n}"] == 1 for n in range(16))
-    assert "problems\t0" in await run(environment, "verify")
-    assert not list((tmp_path / "data" / "run").glob("*.lock"))
+    assert "problems\t0" in await archive.run("verify")
+    assert not list((archive.data / "run").glob("*.lock"))
 
 
 async def other_helper(than=None):

@@ -10,68 +10,23 @@ from pathlib import Path
 
 import aiohttp
 import pytest
-from aiohttp import web
 
 from archiver.app import open_app
 from archiver.config import Settings
+from tests.conftest import LiveWeb
 from tests.index_access import remove_index
 from tests.processes import Archive, batch_size_variables
-from tests.single_handler import serve_handler
 
 PAGES = 24
 MAX_HITS_BEFORE_A_KILL = 8
 REPEATED = 20
 SLOWLY = {"ARCHIVER_HOST_DELAY": "3600", **batch_size_variables(5)}
 
-PAGE = """<!DOCTYPE html><html lang="en"><head><title>Essay {number}</title>
-<link rel="stylesheet" href="/site.css"></head><body><img src="/dot.png" alt="">
-<article><h1>Essay {number}</h1>{paragraphs}</article></body></html>"""
-SENTENCE = (
-    "<p>Essay number {number} says, in its own words, that whoever keeps a page keeps a piece of "
-    "the time it was written in, with everything its author knew, hoped for and forgot.</p>"
-)
+HEAD = '<link rel="stylesheet" href="/site.css">'
 PNG = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de"
     "0000000c49444154789c63f8cfc0000003010100c9fe92ef0000000049454e44ae426082"
 )
-
-
-class Site:
-    """Serves essays that share one style sheet and one image, and counts requests."""
-
-    def __init__(self) -> None:
-        self.origin = ""
-        self._hits = 0
-        self._hit = asyncio.Condition()
-
-    def urls(self) -> list[str]:
-        return [f"{self.origin}/essay/{number}" for number in range(PAGES)]
-
-    async def handle(self, request: web.Request) -> web.Response:
-        async with self._hit:
-            self._hits += 1
-            self._hit.notify_all()
-        if request.path == "/site.css":
-            return web.Response(text="article { color: #123 }", content_type="text/css")
-        if request.path == "/dot.png":
-            return web.Response(body=PNG, content_type="image/png")
-        if not request.path.startswith("/essay/"):
-            raise web.HTTPNotFound
-        number = request.path.rpartition("/")[2]
-        text = PAGE.format(number=number, paragraphs=SENTENCE.format(number=number) * 6)
-        return web.Response(text=text, content_type="text/html")
-
-    async def more_hits(self, count: int) -> None:
-        async with self._hit:
-            wanted = self._hits + count
-            await self._hit.wait_for(lambda: self._hits >= wanted)
-
-
-@pytest.fixture
-async def site() -> AsyncIterator[Site]:
-    served = Site()
-    async with serve_handler(served.handle) as served.origin:
-        yield served
 
 
 @pytest.fixture
@@ -80,16 +35,19 @@ def archive(tmp_path: Path) -> Archive:
 
 
 async def test_killed_crawls_and_services_capture_every_url_exactly_once(
-    site: Site, archive: Archive
+    live: LiveWeb, archive: Archive
 ) -> None:
     """The segments alone give back what the crawls and the user added."""
-    pages = site.urls()
+    live.put("/site.css", "article { color: #123 }", kind="text/css")
+    live.put("/dot.png", PNG, kind="image/png")
+    image = '<img src="/dot.png" alt="">'
+    pages = [live.article(f"essay/{n}", head=HEAD, body=image) for n in range(PAGES)]
     await archive.run("add", *pages[:5], "--tag", "essays", "--tag", "old")
     await archive.queue(pages[5:])
     chance = random.Random(3)
     for command in (("crawl",), ("serve", "--port", "0")):
         process = await archive.start(*command)
-        await site.more_hits(chance.randint(1, MAX_HITS_BEFORE_A_KILL))
+        await live.wait_for_more(chance.randint(1, MAX_HITS_BEFORE_A_KILL))
         process.kill()
         await process.wait()
     await archive.run("crawl")
@@ -117,20 +75,20 @@ async def states_of_import(session: aiohttp.ClientSession) -> AsyncIterator[dict
 
 
 async def test_a_repeatedly_killed_import_reports_every_row_exactly_once(
-    site: Site, tmp_path: Path
+    live: LiveWeb, tmp_path: Path
 ) -> None:
     for links in (2_000, 16_000):
         (tmp_path / str(links)).mkdir()
         archive = Archive(tmp_path / str(links))
-        if await is_killed_while_it_imports(archive, site, links):
+        if await is_killed_while_it_imports(archive, live, links):
             return await assert_every_row_is_accounted_for(archive, links)
     raise AssertionError("It was read before it could be killed so often.")
 
 
-async def is_killed_while_it_imports(archive: Archive, site: Site, links: int) -> bool:
+async def is_killed_while_it_imports(archive: Archive, live: LiveWeb, links: int) -> bool:
     """Kill services that read a file of ``links`` links; return whether it is still unread."""
     rows = [number if number % REPEATED else 0 for number in range(links)]
-    text = "\n".join(f"{site.origin}/essay/{number}" for number in rows)
+    text = "\n".join(f"{live.origin}/essay/{number}" for number in rows)
     process, address = await archive.serve(**SLOWLY)
     async with aiohttp.ClientSession(address) as session:
         form = aiohttp.FormData()

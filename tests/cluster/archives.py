@@ -1,12 +1,7 @@
-"""Archives with segments in a bucket: saving a small site, and reading all of it back."""
+"""Archives with segments in a bucket: saving pages, and reading all of them back."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-
-from aiohttp import web
-from aiohttp.test_utils import TestServer
 
 from archiver.app import App, open_app
 from archiver.config import Settings
@@ -14,22 +9,6 @@ from archiver.model.listing import ListingQuery
 from archiver.replay.addresses import Modifier
 from archiver.replay.response import ReplayRequest
 from archiver.replay.response_headers import Viewer
-
-NAMES = ("foxes", "bears", "owls", "hares")
-
-
-async def page(request: web.Request) -> web.Response:
-    text = f"<title>{request.path}</title><article><p>{f'Of {request.path} alone. ' * 40}</article>"
-    return web.Response(text=text, content_type="text/html")
-
-
-@asynccontextmanager
-async def site() -> AsyncIterator[list[str]]:
-    """Serve pages while the block runs; yield their URLs."""
-    app = web.Application()
-    app.router.add_get("/{path:.*}", page)
-    async with TestServer(app) as server:
-        yield [f"http://127.0.0.1:{server.port}/{name}" for name in NAMES]
 
 
 async def save(settings: Settings, urls: list[str]) -> None:

@@ -104,6 +104,12 @@ def address(template) -> Iterator[str]:
 
 
 @pytest.fixture
+def urls(live) -> list[str]:
+    """URLs of four pages."""
+    return [live.article(name) for name in ("foxes", "bears", "owls", "hares")]
+
+
+@pytest.fixture
 def settings(store, tmp_path) -> Settings:
     return Settings(
         data=tmp_path / "a",
@@ -113,6 +119,20 @@ def settings(store, tmp_path) -> Settings:
         retries=0,
         render="never",
     )
+
+
+@pytest.fixture
+def variables_a(address, store, tmp_path) -> dict[str, str]:
+    """Environment variables of a machine of a shared archive."""
+    shared = {"ARCHIVER_INDEX": address, "ARCHIVER_STORE": store.address}
+    return shared | {"ARCHIVER_DATA": str(tmp_path / "a")}
+
+
+@pytest.fixture
+def variables_b(variables_a, tmp_path) -> dict[str, str]:
+    """Environment variables of another machine of the same archive."""
+    (tmp_path / "b").mkdir()
+    return variables_a | {"ARCHIVER_DATA": str(tmp_path / "b")}
 
 
 @pytest.fixture

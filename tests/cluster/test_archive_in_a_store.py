@@ -14,15 +14,9 @@ from archiver.errors import ConfigurationError, StoreUnavailable
 from archiver.services.export_selection import Selected
 from archiver.services.reindex import reindex
 from archiver.web.app import build_app
-from tests.cluster.archives import other_machine, payload, save, site, stored_content
+from tests.cluster.archives import other_machine, payload, save, stored_content
 from tests.cluster.commands import SETTINGS, run, run_expecting_error
 from tests.command_line import run_in_thread
-
-
-@pytest.fixture
-async def urls():
-    async with site() as found:
-        yield found
 
 
 def held_here(settings):

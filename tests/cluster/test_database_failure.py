@@ -8,6 +8,7 @@ from sqlalchemy import text
 
 from archiver.app import open_app
 from archiver.config import Settings
+from archiver.db import engine
 from archiver.db.engine import Database
 from archiver.errors import IndexUnavailable
 from tests.cluster.commands import archiver, run
@@ -101,7 +102,10 @@ async def test_a_transaction_fails_if_the_server_ends_its_connection(address):
     assert later == 1
 
 
-async def test_leases_of_an_interrupted_crawl_are_released_by_the_next_one(live, address, tmp_path):
+async def test_leases_of_an_interrupted_crawl_are_released_by_the_next_one(
+    live, address, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(engine, "LAST_WAIT_SECONDS", 600)  # usually the process stops then
     url = live.add_handler("/held", lambda _: live.closing.wait())
     settings = Settings(data=tmp_path, index=address, host_delay=0, allow_networks="127.0.0.0/8")
     async with open_app(settings) as archive:

@@ -11,13 +11,7 @@ import pytest
 
 from archiver.app import open_app
 from archiver.services.reindex import reindex
-from tests.cluster.archives import other_machine, save, site, stored_content
-
-
-@pytest.fixture
-async def urls():
-    async with site() as found:
-        yield found
+from tests.cluster.archives import other_machine, save, stored_content
 
 
 @pytest.fixture

@@ -10,29 +10,16 @@ from tests.cluster.commands import archiver, run, run_expecting_error
 
 
 @pytest.fixture
-def machine_a(address, store, tmp_path):
-    """A machine that can't upload its segments."""
-    store.proxy.failing = {"PUT": 503}
-    shared = {"ARCHIVER_INDEX": address, "ARCHIVER_STORE": store.address}
-    return shared | {"ARCHIVER_DATA": str(tmp_path / "a")}
-
-
-@pytest.fixture
-def machine_b(machine_a, tmp_path):
-    (tmp_path / "b").mkdir()
-    return machine_a | {"ARCHIVER_DATA": str(tmp_path / "b")}
-
-
-@pytest.fixture
-async def lost(live, machine_a, machine_b, address, store, tmp_path):
+async def lost(live, variables_a, variables_b, store, tmp_path):
     """Leave the remains of a machine with a page and a job; return its name."""
+    store.proxy.failing = {"PUT": 503}
     live.page = live.article("page")
     live.twin = live.put("/twin", await _body(live.page))
     live.held = live.add_handler("/held", _hang_until(live.closing))
-    assert (await run("add", live.page, **machine_a))[0] == 0
-    assert (await run("add", live.twin, **machine_b))[0] == 0
-    await run("import", "-", "--no-crawl", input_data=live.held, **machine_a)
-    async with archiver("crawl", **machine_a) as running:
+    assert (await run("add", live.page, **variables_a))[0] == 0
+    assert (await run("add", live.twin, **variables_b))[0] == 0
+    await run("import", "-", "--no-crawl", input_data=live.held, **variables_a)
+    async with archiver("crawl", **variables_a) as running:
         await live.wait_for_request("/held")
         running.kill()
         await running.wait()
@@ -47,42 +34,42 @@ async def _body(url):
 
 
 async def test_data_of_a_lost_machine_is_reported_and_its_jobs_are_done_by_others(
-    live, machine_a, machine_b, lost, tmp_path
+    live, variables_a, variables_b, lost, tmp_path
 ):
-    code, message = await run_expecting_error("machines", "--forget", "another", **machine_b)
+    code, message = await run_expecting_error("machines", "--forget", "another", **variables_b)
     assert (code, "The machine another has no segments" in message) == (1, True), message
-    _, unsealed = await run("machines", "--unsealed", **machine_b)
+    _, unsealed = await run("machines", "--unsealed", **variables_b)
     ((machine, place, segment, _),) = (
         line.split() for line in unsealed.splitlines() if line.startswith(lost)
     )
     assert (machine, place) == (lost, "elsewhere")
-    _, report = await run("machines", "--forget", lost, **machine_b)
+    _, report = await run("machines", "--forget", lost, **variables_b)
 
     assert report.splitlines()[0].split() == ["lost", segment]
     live.put("/held", "<title>held</title>")
-    assert (await run("crawl", **machine_b))[0] == 0
-    shown = [await _shown(url, **machine_b) for url in (live.page, live.twin, live.held)]
+    assert (await run("crawl", **variables_b))[0] == 0
+    shown = [await _shown(url, **variables_b) for url in (live.page, live.twin, live.held)]
     assert [each["state"] for each in shown] == ["failed", "failed", "saved"]
     assert all(lost in each["failure"]["message"] for each in shown[:2])
-    assert await run("machines", "--unsealed", **machine_b) == (0, "")
-    assert "problems\t0" in (await run("verify", **machine_b))[1]
+    assert await run("machines", "--unsealed", **variables_b) == (0, "")
+    assert "problems\t0" in (await run("verify", **variables_b))[1]
 
     # A lost page can be saved again.
-    assert (await run("add", live.twin, **machine_b))[0] == 0
-    assert "clever" in (await run("show", live.twin, **machine_b))[1]
+    assert (await run("add", live.twin, **variables_b))[0] == 0
+    assert "clever" in (await run("show", live.twin, **variables_b))[1]
     # Its payload is stored again, so a reindex would restore the lost snapshot, too.
-    _, checked = await run("verify", **machine_b)
+    _, checked = await run("verify", **variables_b)
     assert f"{live.twin} " in checked.splitlines()[0]
     assert "The index lacks this snapshot" in checked.splitlines()[0]
     assert "problems\t1" in checked
-    assert (await run("reindex", **machine_b))[0] == 0
-    assert "problems\t0" in (await run("verify", **machine_b))[1]
+    assert (await run("reindex", **variables_b))[0] == 0
+    assert "problems\t0" in (await run("verify", **variables_b))[1]
 
     # A machine that returns brings its pages.
     (tmp_path / "gone").rename(tmp_path / "a")
-    assert live.page in (await run("list", "--status", "saved", **machine_a))[1]
-    assert "clever" in (await run("show", live.page, **machine_a))[1]
-    assert (await run("machines", "--forget", lost, **machine_a))[0] == 1
+    assert live.page in (await run("list", "--status", "saved", **variables_a))[1]
+    assert "clever" in (await run("show", live.page, **variables_a))[1]
+    assert (await run("machines", "--forget", lost, **variables_a))[0] == 1
 
 
 async def _shown(url, **variables):

@@ -14,7 +14,7 @@ from archiver.db.postgresql import PostgresIndex
 from archiver.errors import ConfigurationError
 from archiver.model.listing import ListingQuery
 from archiver.services.migration import Places, migrate
-from tests.cluster.archives import other_machine, save, site
+from tests.cluster.archives import other_machine, save
 
 KILLED = """
 import asyncio, os, signal, sys
@@ -43,12 +43,11 @@ removed, and before the store is forgotten. ``test_killed`` has the steps of an 
 
 
 @pytest.fixture
-async def machine_a(settings):
+async def machine_a(settings, urls):
     """An archive in a folder: four pages in two segments, and a queued link."""
     machine_a = replace(settings, store=None)
-    async with site() as urls:
-        await save(machine_a, urls[:2])
-        await save(machine_a, urls[2:])
+    await save(machine_a, urls[:2])
+    await save(machine_a, urls[2:])
     async with open_app(machine_a) as archive:
         await archive.entries.save(["https://waits.example/"], source="test")
     return machine_a

@@ -23,19 +23,6 @@ WHERE datname = current_database() AND application_name LIKE 'archiver {}%'"""
 
 
 @pytest.fixture
-def machine_a(address, store, tmp_path):
-    shared = {"ARCHIVER_INDEX": address, "ARCHIVER_STORE": store.address}
-    return shared | {"ARCHIVER_DATA": str(tmp_path / "a")}
-
-
-@pytest.fixture
-def machine_b(machine_a, tmp_path):
-    """Another machine at the same archive."""
-    (tmp_path / "b").mkdir()
-    return machine_a | {"ARCHIVER_DATA": str(tmp_path / "b")}
-
-
-@pytest.fixture
 def held(live):
     """A page whose response waits for an event."""
     page = asyncio.Event()
@@ -66,31 +53,31 @@ def machines(output: str) -> list[str]:
 
 
 async def test_a_working_machine_is_listed_and_prevents_a_rebuild(
-    live, settings, address, machine_a, machine_b, held
+    live, settings, address, variables_a, variables_b, held
 ):
-    await run("import", "-", "--no-crawl", input_data=held.url, **machine_a)
-    assert await run("machines", **machine_a) == (0, "")
-    async with working(settings_of(settings, address, machine_a)):
+    await run("import", "-", "--no-crawl", input_data=held.url, **variables_a)
+    assert await run("machines", **variables_a) == (0, "")
+    async with working(settings_of(settings, address, variables_a)):
         await live.wait_for_request("/held")
 
-        assert machines((await run("machines", **machine_a))[1]) == ["here"]
-        assert machines((await run("machines", **machine_b))[1]) == ["elsewhere"]
-        code, message = await run_expecting_error("reindex", **machine_b)
+        assert machines((await run("machines", **variables_a))[1]) == ["here"]
+        assert machines((await run("machines", **variables_b))[1]) == ["elsewhere"]
+        code, message = await run_expecting_error("reindex", **variables_b)
         assert (code, "Another machine uses the archive" in message) == (1, True), message
 
         held.set()
-    assert await run("machines", **machine_a) == (0, "")
-    assert (await run("reindex", **machine_b))[0] == 0
-    assert held.url in (await run("list", "--status", "saved", **machine_a))[1]
+    assert await run("machines", **variables_a) == (0, "")
+    assert (await run("reindex", **variables_b))[0] == 0
+    assert held.url in (await run("list", "--status", "saved", **variables_a))[1]
 
 
-async def test_a_page_saved_on_one_machine_is_shown_on_another(live, machine_a, machine_b):
+async def test_a_page_saved_on_one_machine_is_shown_on_another(live, variables_a, variables_b):
     url = live.article("page")
-    assert (await run("add", url, **machine_a))[0] == 0
+    assert (await run("add", url, **variables_a))[0] == 0
 
-    code, shown = await run("show", url, **machine_b)
-    _, listed = await run("list", **machine_b)
-    _, checked = await run("verify", **machine_b)
+    code, shown = await run("show", url, **variables_b)
+    _, listed = await run("list", **variables_b)
+    _, checked = await run("verify", **variables_b)
 
     assert (code, "clever" in shown) == (0, True)
     assert url in listed
@@ -99,13 +86,13 @@ async def test_a_page_saved_on_one_machine_is_shown_on_another(live, machine_a, 
 
 @pytest.mark.parametrize("how", ["killed", "stopped and cut off"])
 async def test_a_job_of_a_worker_that_lost_its_lock_is_done_once(
-    live, address, machine_a, machine_b, held, how
+    live, address, variables_a, variables_b, held, how
 ):
-    await run("import", "-", "--no-crawl", input_data=held.url, **machine_a)
-    async with archiver("crawl", **machine_a) as owner:
+    await run("import", "-", "--no-crawl", input_data=held.url, **variables_a)
+    async with archiver("crawl", **variables_a) as owner:
         await live.wait_for_request("/held")
         ((leased_by,),) = as_owner(address, "SELECT owner FROM job")
-        other = asyncio.create_task(run("crawl", **machine_b))
+        other = asyncio.create_task(run("crawl", **variables_b))
         if how == "killed":
             owner.kill()
         else:
@@ -120,12 +107,12 @@ async def test_a_job_of_a_worker_that_lost_its_lock_is_done_once(
 
     assert owner.returncode == (-signal.SIGKILL if how == "killed" else 0)
     assert as_owner(address, ENDED) == [("saved", 1, 1)]
-    assert (await run("crawl", **machine_b))[0] == 0
+    assert (await run("crawl", **variables_b))[0] == 0
     assert as_owner(address, ENDED) == [("saved", 1, 1)]
-    assert "problems\t0" in (await run("verify", **machine_a))[1]
+    assert "problems\t0" in (await run("verify", **variables_a))[1]
 
 
-async def test_two_workers_never_have_one_host(live, settings, address, machine_a, machine_b):
+async def test_two_workers_never_have_one_host(live, settings, address, variables_a, variables_b):
     at_once = most = 0
 
     async def answer(request):
@@ -137,9 +124,9 @@ async def test_two_workers_never_have_one_host(live, settings, address, machine_
         return web.Response(text=f"<title>{request.path}</title>", content_type="text/html")
 
     urls = [live.add_handler(f"/{number}", answer) for number in range(12)]
-    await run("import", "-", "--no-crawl", input_data="\n".join(urls), **machine_a)
+    await run("import", "-", "--no-crawl", input_data="\n".join(urls), **variables_a)
 
-    both = [settings_of(settings, address, each) for each in (machine_a, machine_b)]
+    both = [settings_of(settings, address, each) for each in (variables_a, variables_b)]
     first, other = [working(replace(each, host_concurrency=1)) for each in both]
     async with first, other:
         pass
@@ -150,10 +137,10 @@ async def test_two_workers_never_have_one_host(live, settings, address, machine_
 
 
 async def test_a_job_that_another_worker_ended_is_not_stored_twice(
-    live, settings, address, machine_a, held
+    live, settings, address, variables_a, held
 ):
-    await run("import", "-", "--no-crawl", input_data=held.url, **machine_a)
-    async with working(settings_of(settings, address, machine_a)):
+    await run("import", "-", "--no-crawl", input_data=held.url, **variables_a)
+    async with working(settings_of(settings, address, variables_a)):
         await live.wait_for_request("/held")
         as_owner(
             address, "UPDATE job SET state = 'saved', owner = NULL, timestamp = 20260301000000"
@@ -163,7 +150,7 @@ async def test_a_job_that_another_worker_ended_is_not_stored_twice(
     assert as_owner(address, "SELECT url FROM live_capture") == []
     assert as_owner(address, "SELECT id FROM live_snapshot") == []
     assert (held.url,) in as_owner(address, "SELECT url FROM capture WHERE deleted_at IS NOT NULL")
-    assert "problems\t0" in (await run("verify", **machine_a))[1]
+    assert "problems\t0" in (await run("verify", **variables_a))[1]
 
 
 @pytest.mark.parametrize(
@@ -174,65 +161,65 @@ async def test_a_job_that_another_worker_ended_is_not_stored_twice(
     ],
 )
 async def test_a_folder_without_the_same_store_is_refused(
-    machine_a, machine_b, server, more, reason
+    variables_a, variables_b, server, more, reason
 ):
     if more["ARCHIVER_STORE"]:
         server.make_bucket("other")
-    await run("import", "-", "--no-crawl", input_data="https://a.example/", **machine_a)
+    await run("import", "-", "--no-crawl", input_data="https://a.example/", **variables_a)
 
-    code, message = await run_expecting_error("import", "-", "--no-crawl", **(machine_b | more))
+    code, message = await run_expecting_error("import", "-", "--no-crawl", **(variables_b | more))
 
     assert (code, reason in message) == (1, True), message
 
 
-async def test_a_folder_with_a_separate_archive_is_refused(machine_a, machine_b):
-    await run("import", "-", "--no-crawl", input_data="https://a.example/", **machine_a)
+async def test_a_folder_with_a_separate_archive_is_refused(variables_a, variables_b):
+    await run("import", "-", "--no-crawl", input_data="https://a.example/", **variables_a)
     own = {"ARCHIVER_INDEX": "", "ARCHIVER_STORE": ""}
-    await run("import", "-", "--no-crawl", input_data="https://b.example/", **(machine_b | own))
+    await run("import", "-", "--no-crawl", input_data="https://b.example/", **(variables_b | own))
 
-    code, message = await run_expecting_error("reindex", **machine_b)
+    code, message = await run_expecting_error("reindex", **variables_b)
 
     assert (code, "contains a separate archive" in message) == (1, True), message
 
 
 async def test_user_settings_and_imports_survive_rebuilds_also_from_another_version(
-    machine_a, machine_b, address, tmp_path
+    variables_a, variables_b, address, tmp_path
 ):
     cookie = "a.example\tFALSE\t/\tFALSE\t0\tname\tvalue\n"
-    assert (await run("password", input_data="a good pass phrase\n", **machine_a))[0] == 0
-    assert (await run("cookies", "import", "-", input_data=cookie, **machine_a))[0] == 0
-    await run("import", "-", "--no-crawl", input_data="http://a.example/\n", **machine_a)
-    assert (await run("reindex", **machine_b))[0] == 0
+    assert (await run("password", input_data="a good pass phrase\n", **variables_a))[0] == 0
+    assert (await run("cookies", "import", "-", input_data=cookie, **variables_a))[0] == 0
+    await run("import", "-", "--no-crawl", input_data="http://a.example/\n", **variables_a)
+    assert (await run("reindex", **variables_b))[0] == 0
 
-    assert "a.example" in (await run("cookies", "list", **machine_b))[1]
+    assert "a.example" in (await run("cookies", "list", **variables_b))[1]
     reports = [[*(tmp_path / folder / "receipts").iterdir()] for folder in ("a", "b")]
     assert reports[0][0].name == reports[1][0].name
     as_owner(address, "UPDATE alembic_version SET version_num = '0038'")
-    code, message = await run_expecting_error("reindex", **machine_a)
+    code, message = await run_expecting_error("reindex", **variables_a)
     assert (code, "--accept-missing" in message) == (1, True), message
-    assert (await run("reindex", "--accept-missing", **machine_a))[0] == 0
+    assert (await run("reindex", "--accept-missing", **variables_a))[0] == 0
 
-    assert "a.example" in (await run("cookies", "list", **machine_a))[1]
-    code, _ = await run("password", "--remove", **machine_a)
+    assert "a.example" in (await run("cookies", "list", **variables_a))[1]
+    code, _ = await run("password", "--remove", **variables_a)
     assert code == 0
     names = {each.name for folder in ("a", "b") for each in (tmp_path / folder).iterdir()}
     assert not names & {"access.json", "cookies.txt", "feeds.opml"}
 
 
 async def test_an_index_whose_user_settings_are_unreadable_is_not_replaced(
-    live, machine_a, address
+    live, variables_a, address
 ):
-    await run("add", live.article("page"), **machine_a)
-    assert (await run("password", input_data="a good pass phrase\n", **machine_a))[0] == 0
+    await run("add", live.article("page"), **variables_a)
+    assert (await run("password", input_data="a good pass phrase\n", **variables_a))[0] == 0
     as_owner(address, "UPDATE alembic_version SET version_num = '9999'")
     as_owner(address, "ALTER TABLE shared_file RENAME COLUMN content TO contents")
 
-    code, message = await run_expecting_error("reindex", **machine_a)
+    code, message = await run_expecting_error("reindex", **variables_a)
 
     assert (code, "--accept-missing" in message) == (1, True), message
     as_owner(address, "ALTER TABLE shared_file RENAME COLUMN contents TO content")
-    assert (await run("reindex", "--accept-missing", **machine_a))[0] == 0
-    assert (await run("password", "--remove", **machine_a))[0] == 0
+    assert (await run("reindex", "--accept-missing", **variables_a))[0] == 0
+    assert (await run("password", "--remove", **variables_a))[0] == 0
 
 
 def test_a_copy_of_a_data_directory_is_another_machine(tmp_path):

@@ -3,21 +3,14 @@
 import pytest
 
 from archiver.crawl.compaction import why_not_uploadable
-from archiver.warc.locks import RunLock
-from archiver.warc.segment_storage import SegmentStorage
-from archiver.warc.segments import SegmentStore
+from tests.segments import segment_store
 from tests.stored_records import ALL_KINDS, records
 
 
 @pytest.fixture
 def store(tmp_path):
-    lock = RunLock(tmp_path / "run")
-    opened = SegmentStore(
-        SegmentStorage(tmp_path / "warc"), lock=lock, segment_bytes=1 << 30, software="x"
-    )
-    yield opened
-    opened.close()
-    lock.release()
+    with segment_store(tmp_path) as opened:
+        yield opened
 
 
 def test_a_segment_can_be_compacted_once_its_writer_has_closed_it(store):

@@ -9,13 +9,13 @@ import pytest
 import pytest_asyncio
 from aiohttp import web
 
-from archiver.db import attempts, entries, screenshots, snapshots
-from archiver.http.urls import hash_url
+from archiver.db import screenshots
 from archiver.model.failure import FailureKind
 from archiver.model.job import State
 from archiver.model.rendering import RenderHint, Rendering
 from tests.conftest import LiveWeb, live_web
 from tests.crawl.test_rendering_policy import SHELL, path_of
+from tests.crawl.test_signals import entry_of
 from tests.crawler import Crawl, quick_rendering, rendering_crawl
 from tests.pages.test_page_problems import WALLS
 
@@ -38,13 +38,6 @@ async def rendering(tmp_path_factory) -> AsyncIterator[Crawl]:
 async def live() -> AsyncIterator[LiveWeb]:
     async with live_web() as served:
         yield served
-
-
-async def entry_of(crawl, url):
-    async with crawl.context.db.read() as conn:
-        number, entry = await entries.by_hash(conn, hash_url(url))
-        rows = await snapshots.of_entry(conn, number, limit=9)
-        return entry, rows, await attempts.of_entry(conn, number, limit=9)
 
 
 async def test_a_wall_that_a_browser_passes_is_no_failure(rendering, live):

@@ -53,24 +53,15 @@ from archiver.model.seed import Seed
 from archiver.pages.article_text import to_text, whole
 from archiver.search.search_document import indexed
 from archiver.services.deletion import EntryDeletion
-from archiver.warc.locks import RunLock
 from archiver.warc.records import NOT_REPLAYED
 from archiver.warc.segments import SegmentStore
-from tests.segments import storage_of
+from tests.segments import segment_store
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 URLS = ("http://a.example/", "http://a.example/%C3%A9?x=%0A", "https://b.example:8443/p")
 
 words = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12)
 labels = st.lists(st.sampled_from("one two Ünï 日本".split()), max_size=3, unique=True)
-
-
-@dataclass(frozen=True)
-class Annotate:
-    """The user saves a link or edits its metadata."""
-
-    url: str
-    annotation: Annotation
 
 
 @dataclass(frozen=True)
@@ -89,67 +80,6 @@ class Captured:
     appearance: QualitySignals = field(default_factory=QualitySignals)
     renditions: tuple[NewRendition, ...] = ()
     excluded_responses: tuple[bytes, ...] = ()
-
-
-@dataclass(frozen=True)
-class Failed:
-    """A visit that fails."""
-
-    url: str
-    failure: Failure
-
-
-@dataclass(frozen=True)
-class Reextract:
-    """Articles of a link extracted by an older version are extracted again: the oldest, or all."""
-
-    url: str
-    is_all: bool
-
-
-@dataclass(frozen=True)
-class WriteAnnotations:
-    """Pending annotations are written without a visit."""
-
-
-@dataclass(frozen=True)
-class ChangeList:
-    """The user adds a link to a list, moves it, or removes it; or sorts the list."""
-
-    url: str
-    path: str
-    place: int | None
-    is_arranged: bool
-
-
-@dataclass(frozen=True)
-class NewSegment:
-    """The next record goes to another segment."""
-
-
-@dataclass(frozen=True)
-class Delete:
-    """The user deletes an entry or one of its snapshots."""
-
-    url: str
-    nth: int | None
-
-
-@dataclass(frozen=True)
-class DeleteAll:
-    """The user deletes everything in one deletion, of which undoing may restore a part."""
-
-
-@dataclass(frozen=True)
-class DeleteDuringVisit:
-    """A visit starts, the entry is deleted, the visit ends."""
-
-    brought: Captured
-
-
-@dataclass(frozen=True)
-class Undo:
-    """The user undoes the last deletion."""
 
 
 failures = st.builds(
@@ -247,25 +177,28 @@ brought = st.builds(
     ).map(tuple),
     st.lists(st.sampled_from([b"", b"sent"]), max_size=2).map(tuple),
 )
+urls = st.sampled_from(URLS)
+
+
+def call(name: str, *arguments: st.SearchStrategy) -> st.SearchStrategy:
+    """Return calls of a method of ``Archive``."""
+    return st.tuples(st.just(name), *arguments)
+
+
+places = st.none() | st.integers(0, 3)
 steps = st.lists(
-    st.builds(Annotate, st.sampled_from(URLS), said)
-    | brought
-    | brought
-    | st.builds(Delete, st.sampled_from(URLS), st.none() | st.integers(0, 2))
-    | st.just(DeleteAll())
-    | brought.map(DeleteDuringVisit)
-    | st.just(Undo())
-    | st.builds(Failed, st.sampled_from(URLS), failures)
-    | st.builds(Reextract, st.sampled_from(URLS), st.booleans())
-    | st.builds(
-        ChangeList,
-        st.sampled_from(URLS),
-        st.sampled_from(["A", "A/B", "Z/Ü"]),
-        st.none() | st.integers(0, 3),
-        st.booleans(),
-    )
-    | st.just(WriteAnnotations())
-    | st.just(NewSegment()),
+    call("annotate", urls, said)
+    | call("capture_if_fresh", brought)
+    | call("capture_if_fresh", brought)
+    | call("delete", urls, st.none() | st.integers(0, 2))
+    | call("delete_all")
+    | call("delete_during_visit", brought)
+    | call("undo")
+    | call("fail", urls, failures)
+    | call("extract_again", urls, st.booleans())
+    | call("change_list", urls, st.sampled_from(["A", "A/B", "Z/Ü"]), places, st.booleans())
+    | call("write_annotations")
+    | call("start_segment"),
     min_size=1,
     max_size=14,
 )
@@ -311,109 +244,95 @@ class Archive:
     failed: int = 0
     reread: int = 0
 
-    async def play(
-        self,
-        step: Annotate
-        | Captured
-        | Failed
-        | Reextract
-        | WriteAnnotations
-        | NewSegment
-        | Delete
-        | DeleteAll
-        | DeleteDuringVisit
-        | Undo
-        | ChangeList,
-    ) -> None:
-        match step:
-            case Annotate():
-                async with self.db.write() as conn:
-                    await new_entries.ensure(conn, [seed_of(step.url, step.annotation)])
-            case NewSegment():
-                self.store.close()
-            case WriteAnnotations():
-                async with self.db.read() as conn:
-                    pending = await edit_history.unrecorded(conn, 99)
-                await self.recorder.note(pending)
-            case Failed():
-                # Failed attempts come in the order of time; only captured pages come out of order.
-                self.failed += 1
-                at = NOON + timedelta(minutes=1, seconds=self.failed)
-                entry_ref = await self.entry(step.url)
-                await (await self.recorder.end(VisitResult(entry_ref, at, failure=step.failure)))
-            case Reextract():
-                await self.extract_again(step)
-            case Captured() if await self.is_fresh(step):
-                await self.capture(step)
-            case _:
-                await self.play_other(step)
+    async def annotate(self, url: str, annotation: Annotation) -> None:
+        """Save a link, or edit its metadata."""
+        async with self.db.write() as conn:
+            await new_entries.ensure(conn, [seed_of(url, annotation)])
 
-    async def play_other(
-        self, step: Delete | DeleteAll | DeleteDuringVisit | Undo | ChangeList | Captured
-    ) -> None:
-        match step:
-            case DeleteDuringVisit() if await self.is_fresh(step.brought):
-                entry_ref = await self.entry(step.brought.url)
-                await self.deleting.entries([step.brought.url])
-                await self.capture(step.brought, entry_ref)
-            case Delete():
-                await self.delete(step)
-            case DeleteAll():
-                await self.deleting.found(ListingQuery())
-            case Undo():
-                await self.undo()
-            case ChangeList():
-                await self.change_list(step)
+    async def start_segment(self) -> None:
+        """Write the next record to another segment."""
+        self.store.close()
+
+    async def write_annotations(self) -> None:
+        """Write pending annotations without a visit."""
+        async with self.db.read() as conn:
+            pending = await edit_history.unrecorded(conn, 99)
+        await self.recorder.note(pending)
+
+    async def fail(self, url: str, failure: Failure) -> None:
+        """Record a failed visit, in the order of time; only captured pages come out of order."""
+        self.failed += 1
+        at = NOON + timedelta(minutes=1, seconds=self.failed)
+        await (await self.recorder.end(VisitResult(await self.entry(url), at, failure=failure)))
+
+    async def capture_if_fresh(self, step: Captured) -> None:
+        if self.is_fresh(step):
+            await self.capture(step)
+
+    async def delete_during_visit(self, step: Captured) -> None:
+        """Start a visit, delete its entry, and end the visit."""
+        if self.is_fresh(step):
+            entry_ref = await self.entry(step.url)
+            await self.deleting.entries([step.url])
+            await self.capture(step, entry_ref)
+
+    async def delete_all(self) -> None:
+        """Delete everything in one deletion, of which undoing may restore a part."""
+        await self.deleting.found(ListingQuery())
 
     async def undo(self) -> None:
+        """Undo the last deletion."""
         async with self.db.read() as conn:
             last = (await conn.execute(select(func.max(entry_table.c.deleted_at)))).scalar()
         with suppress(InputError, NotFound):
             await self.deleting.undo(last or 0)
 
-    async def change_list(self, step: ChangeList) -> None:
+    async def change_list(self, url: str, path: str, place: int | None, is_arranged: bool) -> None:
         """Change one membership as an edit does; then sort the list if requested."""
 
         def become(_: int, said: Annotation) -> Annotation:
-            held = {path: at for path, at in said.lists.items() if path != step.path}
-            return said.in_lists(held if step.place is None else {**held, step.path: step.place})
+            held = {each: at for each, at in said.lists.items() if each != path}
+            return said.in_lists(held if place is None else {**held, path: place})
 
         async with self.db.write() as conn:
-            found = await entries.by_hash(conn, hash_url(step.url))
+            found = await entries.by_hash(conn, hash_url(url))
             number = await edit_history.begin(conn, NOON)
             await edit_history.change_each(
                 conn, [found[0]] if found else [], become, edit_id=number
             )
-            if step.is_arranged:
+            if is_arranged:
                 there = await tags_and_lists.all_lists(conn)
                 kept = [each for each in there[::-1] if each.count or each.query]
                 await tags_and_lists.arrange(conn, [EntryList("Found", "q"), *with_parents(kept)])
                 await tags_and_lists.add_pending_record(conn)
 
-    async def delete(self, step: Delete) -> None:
+    async def delete(self, url: str, nth: int | None) -> None:
+        """Delete an entry or one of its snapshots."""
         with suppress(NotFound, InputError):
-            if step.nth is None:
-                await self.deleting.entries([step.url])
+            if nth is None:
+                await self.deleting.entries([url])
                 return
             async with self.db.read() as conn:
-                found = await entries.by_hash(conn, hash_url(step.url))
+                found = await entries.by_hash(conn, hash_url(url))
                 rows = await snapshots.of_entry(conn, found[0], limit=99) if found else []
             if len(rows) > 1:
-                timestamp = rows[step.nth % len(rows)].snapshot.timestamp
-                await self.deleting.snapshot(step.url, timestamp)
+                await self.deleting.snapshot(url, rows[nth % len(rows)].snapshot.timestamp)
 
     @property
     def deleting(self) -> EntryDeletion:
         return EntryDeletion(self.db, self.store)
 
-    async def extract_again(self, step: Reextract) -> None:
-        """Extract articles of version "0" with "1", and the next time with the current version."""
-        entry_ref = await self.entry(step.url)
+    async def extract_again(self, url: str, is_all: bool) -> None:
+        """Extract the oldest article of an older version again, or all of them.
+
+        Articles of version "0" are extracted with "1", and the next time with the current version.
+        """
+        entry_ref = await self.entry(url)
         async with self.db.read() as conn:
             found = await snapshots.outdated_articles_of(
                 conn, [entry_ref.id], than=EXTRACTOR_VERSION
             )
-        for each in found if step.is_all else found[:1]:
+        for each in found if is_all else found[:1]:
             kept = each.snapshot
             self.reread += 1
             newer = "1" if kept.extractor == "0" else EXTRACTOR_VERSION
@@ -436,7 +355,7 @@ class Archive:
             at = NOON + timedelta(hours=2, seconds=self.reread)
             await (await self.recorder.end(VisitResult(entry_ref, at, visit=visit)))
 
-    async def is_fresh(self, step: Captured) -> bool:
+    def is_fresh(self, step: Captured) -> bool:
         """Return whether this second of an entry is free, because it identifies a snapshot."""
         key = (step.url, step.second)
         is_fresh = key not in self.taken
@@ -512,25 +431,19 @@ def answer_of(step: Captured, body: bytes, at: datetime) -> Exchange:
 
 @asynccontextmanager
 async def opened(data: Path, empty_index: Path) -> AsyncIterator[Archive]:
-    (data / "run").mkdir(parents=True, exist_ok=True)
-    with suppress(FileNotFoundError):  # an index on a server has no file
-        shutil.copy(empty_index, data / "archive.sqlite3")
-    lock = RunLock(data / "run")
-    store = SegmentStore(
-        storage_of(data), lock=lock, segment_bytes=1 << 30, software="archiver/test"
-    )
-    db = await Database.open(data / "archive.sqlite3")
-    recorder = Recorder(db, store)
-    running = asyncio.create_task(recorder.run())
-    try:
-        yield Archive(db, store, recorder)
-    finally:
-        await recorder.drain()
-        running.cancel()
-        await asyncio.wait([running])
-        store.close()
-        await db.close()
-        lock.release()
+    with segment_store(data) as store:
+        with suppress(FileNotFoundError):  # an index on a server has no file
+            shutil.copy(empty_index, data / "archive.sqlite3")
+        db = await Database.open(data / "archive.sqlite3")
+        recorder = Recorder(db, store)
+        running = asyncio.create_task(recorder.run())
+        try:
+            yield Archive(db, store, recorder)
+        finally:
+            await recorder.drain()
+            running.cancel()
+            await asyncio.wait([running])
+            await db.close()
 
 
 async def everything(archive: Archive) -> dict[str, object]:
@@ -634,8 +547,8 @@ async def _found(conn, word):
 
 async def write(data, empty_index, played):
     async with opened(data, empty_index) as archive:
-        for step in played:
-            await archive.play(step)
+        for name, *arguments in played:
+            await getattr(archive, name)(*arguments)
         async with archive.db.read() as conn:
             numbers = (await conn.execute(select(entry.c.id))).scalars().all()
         await archive.recorder.note(numbers)
@@ -668,7 +581,10 @@ def shuffle(folder: Path, order: list[int], copies: int, torn: int) -> None:
 
 
 UNREAD_AND_SHARED = [
-    Captured(URLS[1], second, b"<p>other</p>", 200, "", Article(extractor=by), (), Charset())
+    (
+        "capture_if_fresh",
+        Captured(URLS[1], second, b"<p>other</p>", 200, "", Article(extractor=by), (), Charset()),
+    )
     for second, by in ((0, UNREAD), (1, EXTRACTOR_VERSION))
 ]
 """Its article is extracted again after a second snapshot with the same article was captured."""
@@ -712,11 +628,11 @@ def test_a_shared_article_stays_with_snapshots_that_are_not_extracted_again(
             with monkeypatch.context() as then:
                 then.setattr(record_building, "EXTRACTOR_VERSION", "0")
                 for second in (0, 1, 2):
-                    await archive.play(brought(second, "<p>badger</p>", "0"))
+                    await archive.capture(brought(second, "<p>badger</p>", "0"))
                     archive.store.close()
-            await archive.play(Reextract(URLS[1], is_all=False))
+            await archive.extract_again(URLS[1], is_all=False)
             archive.store.close()
-            await archive.play(Reextract(URLS[1], is_all=False))
+            await archive.extract_again(URLS[1], is_all=False)
             async with archive.db.read() as conn:
                 found = await snapshots.of_entry(conn, 1, limit=9)
             assert [each.snapshot.extractor for each in found] == ["0", "0", EXTRACTOR_VERSION]

@@ -26,10 +26,8 @@ async def test_visits_that_arrive_during_a_write_form_one_batch(crawl, live):
     async with crawl.context.db.read() as conn:
         assert await segment_rows.indexed(conn) == {}
 
-    recording = asyncio.create_task(crawl.context.recorder.run())
-    await crawl.context.recorder.drain()
-    recording.cancel()
-    await asyncio.wait([recording])
+    async with crawl.recording():
+        pass
 
     (segment,) = survey(crawl.context.store.directory).segments
     async with crawl.context.db.read() as conn:
@@ -45,21 +43,17 @@ async def test_a_failed_write_leaves_the_job_open(crawl, live):
     frontier = crawl.pipeline._frontier
     await frontier.lease()
     lease = await frontier.next()
-    recording = asyncio.create_task(crawl.context.recorder.run())
+    async with crawl.recording():
+        visit_result = await crawl.pipeline._attempt(lease)
+        with pytest.raises(StoreError, match="Cannot store records"):
+            await (await crawl.context.recorder.end(visit_result))
 
-    visit_result = await crawl.pipeline._attempt(lease)
-    with pytest.raises(StoreError, match="Cannot store records"):
-        await (await crawl.context.recorder.end(visit_result))
+        async with crawl.context.db.read() as conn:
+            (found,) = await jobs.by_ids(conn, [lease.job_id])
+            assert (found.state, found.attempts) == (State.FETCHING, 0)
+            assert await segment_rows.indexed(conn) == {}
 
-    async with crawl.context.db.read() as conn:
-        (found,) = await jobs.by_ids(conn, [lease.job_id])
-        assert (found.state, found.attempts) == (State.FETCHING, 0)
-        assert await segment_rows.indexed(conn) == {}
-
-    directory.unlink()
-    await crawl.context.recorder.drain()
-    recording.cancel()
-    await asyncio.wait([recording])
+        directory.unlink()
     frontier.finished(lease, responded=True)
     await frontier.return_leases(frontier.leases)
     await crawl.run()

@@ -1,6 +1,5 @@
 import asyncio
 import gzip
-from contextlib import suppress
 
 import pytest
 
@@ -13,12 +12,8 @@ from archiver.model.requisite import Requisite, RequisiteKind
 @pytest.fixture
 async def recording(crawl):
     """Crawl tools with a running recorder."""
-    task = asyncio.create_task(crawl.context.recorder.run())
-    yield crawl.context
-    await crawl.context.recorder.drain()
-    task.cancel()
-    with suppress(asyncio.CancelledError):
-        await task
+    async with crawl.recording():
+        yield crawl.context
 
 
 def image(url):
@@ -158,11 +153,9 @@ async def test_a_stored_resource_that_replay_refuses_is_missing_and_says_why(sta
     expected[live.url("/app.png")] = "invalid-url"
 
     for _ in range(2):  # the second crawl uses the stored responses
-        async with start_crawl(max_decoded_bytes=4000, requisite_max_age=3600) as crawl:
-            recorder = asyncio.create_task(crawl.context.recorder.run())
+        how = {"max_decoded_bytes": 4000, "requisite_max_age": 3600}
+        async with start_crawl(**how) as crawl, crawl.recording():
             found = await Requisites(crawl.context).fetch_all(live.url("/"), tuple(wanted))
-            await crawl.context.recorder.drain()
-            recorder.cancel()
         reasons = {each.url: each.failure and each.failure.kind for each in found}
 
         assert reasons == expected
@@ -187,13 +180,9 @@ async def test_style_sheet_imports_are_fetched_and_cycles_end(recording, live):
 
 
 async def test_resources_above_the_limit_are_left_out_and_reported(start_crawl, live):
-    async with start_crawl(max_requisites=3) as crawl:
-        recorder = asyncio.create_task(crawl.context.recorder.run())
-        wanted = tuple(image(live.put(f"/{n}.png", "x", kind="image/png")) for n in range(5))
+    wanted = tuple(image(live.put(f"/{n}.png", "x", kind="image/png")) for n in range(5))
+    async with start_crawl(max_requisites=3) as crawl, crawl.recording():
         found = await Requisites(crawl.context).fetch_all(live.url("/"), wanted)
-        await crawl.context.recorder.drain()
-        recorder.cancel()
-        await asyncio.wait([recorder])
 
     assert sum(each.status == 200 for each in found) == 3
     assert {each.failure.kind for each in found if each.failure} == {FailureKind.TOO_LARGE}

@@ -7,14 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from aiohttp import web
-from aiohttp.test_utils import TestServer
 from warcio.archiveiterator import ArchiveIterator
 
 from archiver.app import open_app
 from archiver.config import Settings
 from archiver.model.listing import ListingQuery
 from archiver.services.reindex import reindex
+from tests.conftest import live_web
 
 STEPS = [
     ("rename", ".{first}.new"),
@@ -31,19 +30,12 @@ def settings_of(data: Path) -> Settings:
     return Settings(data=data, allow_networks=("127.0.0.0/8",), host_delay=0, retries=0)
 
 
-async def page(request: web.Request) -> web.Response:
-    text = f"<title>{request.path}</title><p>Of {request.path} alone."
-    if request.path in {"/twin", "/other"}:
-        text = "<title>Twin</title><p>the same bytes"
-    return web.Response(text=text, content_type="text/html")
-
-
 async def prepare(data: Path) -> None:
     """Add four pages, two of them equal; of those the one with the payload is deleted."""
-    app = web.Application()
-    app.router.add_get("/{path:.*}", page)
-    async with TestServer(app) as site, open_app(settings_of(data)) as archive:
-        urls = [f"http://127.0.0.1:{site.port}/{name}" for name in ("twin", "other", "a", "b")]
+    async with live_web() as live, open_app(settings_of(data)) as archive:
+        same = "<title>Twin</title><p>the same bytes"
+        urls = [live.put("/twin", same), live.put("/other", same)]
+        urls += [live.article("a"), live.article("b")]
         await archive.entries.save(urls[:1], source="cli")
         await archive.crawling.work()
         await archive.entries.save(urls[1:], source="cli", tags=("said",))

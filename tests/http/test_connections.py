@@ -1,42 +1,21 @@
 """Connections are pooled, paused and closed correctly."""
 
 import asyncio
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 
-import aiohttp
 import pytest
 
 from archiver.errors import FetchError
-from archiver.http import connections
 from archiver.http.connections import MAX_BUFFERED, HttpConnection
 from archiver.http.fetcher import Fetcher
 from archiver.http.requests import OutgoingRequest
 from archiver.model.failure import FailureKind
 from tests.http.test_fetcher import read_request, settings
+from tests.raw_server import raw_connections
 
 OPEN = Path("/proc/self/fd")
 SHORT = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
-
-
-@asynccontextmanager
-async def server_of(serve):
-    """Run a server that calls ``serve`` for each connection; yield its address and their number."""
-    counted, running_jobs = [], set()
-
-    async def count(reader, writer):
-        counted.append(writer)
-        running_jobs.add(asyncio.current_task())
-        with suppress(ConnectionError):
-            await serve(reader, writer, len(counted))
-        writer.close()
-
-    server = await asyncio.start_server(count, "127.0.0.1", 0)
-    try:
-        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/", counted
-    finally:
-        server.close()
-        await asyncio.gather(*running_jobs)
 
 
 async def test_a_pooled_connection_that_was_closed_is_reopened():
@@ -59,7 +38,7 @@ async def test_a_pooled_connection_that_was_closed_is_reopened():
 
     happened = []
 
-    async with server_of(serve) as (url, counted), Fetcher(settings()) as fetcher:
+    async with raw_connections(serve) as (url, counted), Fetcher(settings()) as fetcher:
         for _ in range(2):
             (await fetcher.fetch(OutgoingRequest(url), Slot())).body.close()
 
@@ -82,7 +61,7 @@ async def test_a_request_counts_as_sent_once_the_kernel_has_all_of_it():
             seen.append("sent")
 
     seen, content = [], bytes(16 << 20)
-    async with server_of(serve) as (url, _), Fetcher(settings()) as fetcher:
+    async with raw_connections(serve) as (url, _), Fetcher(settings()) as fetcher:
         request = OutgoingRequest(url, method="POST", body=content)
         (await fetcher.fetch(request, Slot())).body.close()
 
@@ -93,7 +72,7 @@ async def test_unsafe_requests_are_not_repeated():
     async def serve(reader, _writer, _number):
         await read_request(reader)
 
-    async with server_of(serve) as (url, counted), Fetcher(settings()) as fetcher:
+    async with raw_connections(serve) as (url, counted), Fetcher(settings()) as fetcher:
         for method in ("POST", "GET"):
             with pytest.raises(FetchError) as raised:
                 await fetcher.fetch(OutgoingRequest(url, method=method))
@@ -159,7 +138,7 @@ async def test_unexpected_data_closes_a_connection():
         await reader.read()
         ended.set()
 
-    async with server_of(serve) as (url, counted), Fetcher(settings()) as fetcher:
+    async with raw_connections(serve) as (url, counted), Fetcher(settings()) as fetcher:
         (await fetcher.fetch(OutgoingRequest(url))).body.close()
         await ended.wait()
         exchange = await fetcher.fetch(OutgoingRequest(url))
@@ -175,7 +154,7 @@ async def test_an_abandoned_response_closes_its_connection():
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")
         await reader.read()
 
-    async with server_of(serve) as (url, counted), Fetcher(settings()) as fetcher:
+    async with raw_connections(serve) as (url, counted), Fetcher(settings()) as fetcher:
         async with fetcher.open(OutgoingRequest(url)) as answer:
             assert answer.head.status == 200
         async with fetcher.open(OutgoingRequest(url)) as answer:
@@ -192,7 +171,7 @@ async def test_a_connection_is_not_reused_after_request_content():
         writer.write(SHORT)
         await reader.read()
 
-    async with server_of(serve) as (url, counted), Fetcher(settings()) as fetcher:
+    async with raw_connections(serve) as (url, counted), Fetcher(settings()) as fetcher:
         for requests in (
             OutgoingRequest(url, "POST", body=b"GET /evil HTTP/1.1\r\n\r\n"),
             OutgoingRequest(url),
@@ -213,7 +192,7 @@ async def test_connections_to_a_server_that_never_reads_are_closed():
         reader._transport.pause_reading()
         await never.wait()
 
-    async with server_of(serve) as (url, _), Fetcher(settings(read_timeout=0.2)) as fetcher:
+    async with raw_connections(serve) as (url, _), Fetcher(settings(read_timeout=0.2)) as fetcher:
         before = open_files()
         with pytest.raises(FetchError) as raised:
             await fetcher.fetch(OutgoingRequest(url, "POST", body=bytes(16 << 20)))
@@ -222,27 +201,3 @@ async def test_connections_to_a_server_that_never_reads_are_closed():
 
     assert raised.value.failure.kind is FailureKind.TIMEOUT
     assert left <= before + 1  # the server's own end
-
-
-async def test_aiohttp_creates_our_connections(monkeypatch):
-    """After an update of aiohttp that breaks this, adapt ``use_http_connections``.
-
-    Find what ``TCPConnector`` now calls to create the protocol of a connection; if there is a
-    public way to set it, use that.
-    """
-    created = []
-
-    class Noted(HttpConnection):
-        def __init__(self, *arguments, **options):
-            super().__init__(*arguments, **options)
-            created.append(self)
-
-    monkeypatch.setattr(connections, "HttpConnection", Noted)
-    async with await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0) as own:
-        connector = aiohttp.TCPConnector()
-        connections.use_http_connections(connector)
-        async with aiohttp.ClientSession(connector=connector) as session:
-            with pytest.raises(aiohttp.ClientError):
-                await session.get(f"http://127.0.0.1:{own.sockets[0].getsockname()[1]}/")
-
-    assert created

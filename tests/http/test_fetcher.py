@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 from threading import Event
 
@@ -17,6 +17,7 @@ from archiver.http.requests import OutgoingRequest
 from archiver.http.responses import SPOOL_BYTES, BodySink
 from archiver.http.site_rules import SiteRules
 from archiver.model.failure import FailureKind
+from tests.raw_server import raw_connections
 
 LARGE = bytes(range(256)) * 12_000
 ANSWERS = {
@@ -35,28 +36,19 @@ HINTS = b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"
 @asynccontextmanager
 async def raw_server(answers):
     """Run a server that answers paths with bytes; yield its port and the requests it received."""
-    received, running_jobs = [], set()
+    received = []
 
-    async def serve(reader, writer):
-        running_jobs.add(asyncio.current_task())
+    async def serve(reader, writer, _number):
         while request := await read_request(reader):
             received.append(request)
             path = request.split()[1].decode()
             writer.write(answers[path])
-            with suppress(ConnectionError):
-                await writer.drain()
+            await writer.drain()
             if path in ("/until-end", "/short", "/junk"):
                 break
-        writer.close()
-        with suppress(ConnectionError):
-            await writer.wait_closed()
 
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    try:
-        yield server.sockets[0].getsockname()[1], received
-    finally:
-        server.close()
-        await asyncio.gather(*running_jobs)
+    async with raw_connections(serve) as (origin, _):
+        yield int(origin.rpartition(":")[2]), received
 
 
 async def read_request(reader):

@@ -1,6 +1,5 @@
 """Responses that browsers display are stored as received; their connection is not reused."""
 
-import asyncio
 import io
 import socket
 import struct
@@ -21,57 +20,42 @@ from archiver.warc.records import new_record_id
 from archiver.warc.writer import write_record
 from tests.chromium import new_page
 from tests.http.odd_responses import BODY, LENGTH, ODD, response
+from tests.raw_server import raw_connections
 
 NAMES = list(ODD)
 
 
-@asynccontextmanager
-async def serving(answers):
+def serving(answers):
     """Run a server that sends the n-th answer to ``/n`` and closes.
 
-    Yield its port and connections. An answer that begins with ``+`` leaves the connection open, one
-    with ``!`` resets it.
+    Yield its origin and connections. An answer that begins with ``+`` leaves the connection open,
+    one with ``!`` resets it.
     """
-    connections, running_jobs = [], set()
 
-    async def serve(reader, writer):
-        running_jobs.add(asyncio.current_task())
-        connections.append(writer)
-        with suppress(asyncio.IncompleteReadError, ConnectionError):
-            while True:
-                request = await reader.readuntil(b"\r\n\r\n")
-                answer = answers[request.split()[1].decode()]
-                writer.write(answer.lstrip(b"+!"))
-                await writer.drain()
-                if answer.startswith(b"!"):
-                    linger = struct.pack("ii", 1, 0)
-                    connection = writer.get_extra_info("socket")
-                    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
-                if not answer.startswith(b"+"):
-                    break
-        writer.close()
+    async def serve(reader, writer, _number):
+        while True:
+            request = await reader.readuntil(b"\r\n\r\n")
+            answer = answers[request.split()[1].decode()]
+            writer.write(answer.lstrip(b"+!"))
+            await writer.drain()
+            if answer.startswith(b"!"):
+                linger = struct.pack("ii", 1, 0)
+                connection = writer.get_extra_info("socket")
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+            if not answer.startswith(b"+"):
+                break
 
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    try:
-        yield server.sockets[0].getsockname()[1], connections
-    finally:
-        server.close()
-        for writer in connections:
-            writer.close()
-        await asyncio.gather(*running_jobs)
+    return raw_connections(serve)
 
 
 @asynccontextmanager
 async def fetching(answers):
     """Fetch ``/n`` from a server with these answers."""
     async with (
-        serving(answers) as (port, connections),
+        serving(answers) as (origin, connections),
         Fetcher(Settings(allow_networks="127.0.0.0/8")) as fetcher,
     ):
-        yield (
-            lambda path: fetcher.fetch(OutgoingRequest(f"http://127.0.0.1:{port}{path}")),
-            connections,
-        )
+        yield lambda path: fetcher.fetch(OutgoingRequest(origin + path)), connections
 
 
 ITS_STATUS = {"HTTP/1.1\t200\tOK": "", "HTTP/1.1 200OK": "200OK"}
@@ -166,9 +150,9 @@ async def chromium_shows_and_refuses_the_same_responses(browser):
     page = f"<!DOCTYPE html>{frames}".encode()
     answers["/"] = response(b"Content-Length: %d" % len(page), body=page)
     answers["/favicon.ico"] = response(LENGTH)
-    async with serving(answers) as (port, _):
+    async with serving(answers) as (origin, _):
         tab = await new_page(browser)
-        await tab.goto(f"http://127.0.0.1:{port}/")
+        await tab.goto(f"{origin}/")
         shown = await tab.evaluate(
             "[...document.querySelectorAll('iframe')]"
             ".map(frame => frame.contentDocument?.body?.innerText.trim() ?? '')"

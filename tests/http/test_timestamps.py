@@ -7,11 +7,16 @@ from hypothesis import strategies as st
 
 from archiver.errors import InputError
 from archiver.http.timestamps import (
+    FIRST,
+    LAST,
     http_date,
+    in_utc,
     middle_of,
     parse_accept_datetime,
+    read_iso,
     to_datetime,
     to_timestamp,
+    write_iso,
 )
 
 ZONES = st.integers(-24 * 60 + 1, 24 * 60 - 1).map(lambda n: timezone(timedelta(minutes=n)))
@@ -74,3 +79,23 @@ def test_every_form_of_http_date_is_parsed(value):
 def test_invalid_http_dates_are_refused(value):
     with suppress(InputError):
         assert parse_accept_datetime(value).tzinfo is UTC
+
+
+@given(st.datetimes(timezones=ZONES) | st.datetimes())
+def test_times_are_written_with_four_digit_years_and_read_back(moment):
+    text = write_iso(moment)
+
+    assert len(text) == len("YYYY-MM-DDThh:mm:ssZ")
+    assert read_iso(text) == in_utc(moment)
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("0001-01-01T00:00:00+05:00", FIRST),
+        ("9999-12-31T23:59:59-05:00", LAST),
+        ("2024-02-29T12:00:01.987654Z", datetime(2024, 2, 29, 12, 0, 1, tzinfo=UTC)),
+    ],
+)
+def test_iso_times_outside_the_calendar_are_clamped(text, moment):
+    assert read_iso(text) == moment

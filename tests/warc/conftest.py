@@ -5,20 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from archiver.warc.locks import RunLock
-from archiver.warc.segment_storage import SegmentStorage
 from archiver.warc.segments import SegmentStore
+from tests.segments import segment_store
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[SegmentStore]:
-    lock = RunLock(tmp_path / "run")
-    opened = SegmentStore(
-        SegmentStorage(tmp_path / "warc"),
-        lock=lock,
-        segment_bytes=1 << 30,
-        software="archiver/test",
-    )
-    yield opened
-    opened.close()
-    lock.release()
+    with segment_store(tmp_path) as opened:
+        yield opened

@@ -14,8 +14,8 @@ from archiver.model.capture import Location
 from archiver.warc.locks import RunLock
 from archiver.warc.reader import Verification, open_payload
 from archiver.warc.records import RecordType
-from archiver.warc.segment_storage import SegmentStorage
-from archiver.warc.segments import SegmentReader, SegmentStore
+from archiver.warc.segments import SegmentReader
+from tests.segments import segment_store
 from tests.stored_records import ALL_KINDS, records
 
 
@@ -76,13 +76,8 @@ def test_a_reader_finds_the_same_records_and_opens_each_segment_once(store, monk
 
 
 def test_a_segment_is_closed_once_it_is_large_enough(tmp_path):
-    lock = RunLock(tmp_path / "run")
-    store = SegmentStore(
-        SegmentStorage(tmp_path / "warc"), lock=lock, segment_bytes=2000, software="test"
-    )
-    places = [store.append(records((b"x", False)))[0] for _ in range(4)]
-    store.close()
-    lock.release()
+    with segment_store(tmp_path, segment_bytes=2000) as store:
+        places = [store.append(records((b"x", False)))[0] for _ in range(4)]
 
     assert len({place.segment for place in places}) > 1
     assert all(store.read(place).type is RecordType.RESPONSE for place in places)
@@ -90,32 +85,27 @@ def test_a_segment_is_closed_once_it_is_large_enough(tmp_path):
 
 def test_a_full_disk_leaves_every_segment_unchanged(tmp_path):
     """Also if it continued in further segments; open files are closed."""
-    lock = RunLock(tmp_path / "run")
-    store = SegmentStore(
-        SegmentStorage(tmp_path / "warc"), lock=lock, segment_bytes=60_000, software="test"
-    )
-    (before,) = store.append([records((b"x", False))[0]])
-    store.sync()
-    size = (store.directory / before.segment).stat().st_size
-    descriptors = len([*Path("/proc/self/fd").iterdir()])
-    large = [records((os.urandom(40_000), False))[0] for _ in range(4)]
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with segment_store(tmp_path, segment_bytes=60_000) as store:
+        (before,) = store.append([records((b"x", False))[0]])
+        store.sync()
+        size = (store.directory / before.segment).stat().st_size
+        descriptors = len([*Path("/proc/self/fd").iterdir()])
+        large = [records((os.urandom(40_000), False))[0] for _ in range(4)]
+        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
 
-    resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, limits[1]))
-    try:
-        for _ in range(3):
-            with pytest.raises(StoreError):
-                store.append([*large, records((os.urandom(300_000), False))[0]])
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, limits[1]))
+        try:
+            for _ in range(3):
+                with pytest.raises(StoreError):
+                    store.append([*large, records((os.urandom(300_000), False))[0]])
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
-    assert [each.name for each in store.directory.iterdir()] == [before.segment]
-    assert (store.directory / before.segment).stat().st_size == size
-    assert len([*Path("/proc/self/fd").iterdir()]) == descriptors - 1
-    (after,) = store.append([records((b"y", False))[0]])
-    assert store.read(after).type is RecordType.RESPONSE
-    store.close()
-    lock.release()
+        assert [each.name for each in store.directory.iterdir()] == [before.segment]
+        assert (store.directory / before.segment).stat().st_size == size
+        assert len([*Path("/proc/self/fd").iterdir()]) == descriptors - 1
+        (after,) = store.append([records((b"y", False))[0]])
+        assert store.read(after).type is RecordType.RESPONSE
 
 
 def test_reading_a_place_without_a_record_is_an_error(store):
