@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
 
 from archiver.crawl.deletions import delete_unwanted_visits
 from archiver.crawl.record_building import (
@@ -60,13 +59,6 @@ from archiver.warc.metadata_records import SnapshotRecord
 from archiver.warc.segment_storage import UploadingStorage
 from archiver.warc.segments import SegmentStore
 
-ROWS_PER_STEP = 8
-"""Number of rows that are built before the event loop runs other tasks."""
-LONG = 20_000
-"""Length of an article in characters above which its search row is built in a thread.
-
-Building the row takes about 4 ms for this length.
-"""
 MAX_COPIES = 10
 """Maximum number of records with the same payload that are tried if one is damaged."""
 MAX_CHECKED = 8192
@@ -188,20 +180,22 @@ class BatchRows:
     ) -> Mapping[int, NewSnapshot]:
         """Build snapshot rows before the transaction; return them by the ``id()`` of the result.
 
-        Building the search row of an article takes long, so the write lock is not held for it.
+        Building the search row of an article takes long, so it is done in a thread, and the write
+        lock is not held for it.
         """
+        return await asyncio.to_thread(self._prepared, batch, indexed, plan, places)
+
+    def _prepared(
+        self, batch: Sequence[Item], indexed: IndexedData, plan: Plan, places: Sequence[Location]
+    ) -> dict[int, NewSnapshot]:
         words_of = self._db.words.row
         found = {}
         results = (each.content for each in batch if isinstance(each.content, VisitResult))
-        for number, each in enumerate(results):
+        for each in results:
             entry = indexed.entries.get(each.entry.id)
             if each.visit and entry:
                 planned = plan.snapshots[each.entry.hash_url, each.visit.timestamp]
-                make = partial(_new_snapshot, each, each.visit, entry, planned, places, words_of)
-                is_long = len(each.visit.article.words) > LONG
-                found[id(each)] = await asyncio.to_thread(make) if is_long else make()
-            if number % ROWS_PER_STEP == 0:
-                await asyncio.sleep(0)
+                found[id(each)] = _new_snapshot(each, each.visit, entry, planned, places, words_of)
         return found
 
     async def index(

@@ -111,12 +111,6 @@ class UnindexedRecords:
 BATCH = 2048
 GATHER_SECONDS = 0.1
 """Time to collect items for a batch: most costs of a small batch do not depend on its size."""
-BUSY_ITEMS = 64
-BUSY_FACTOR = 2.5
-"""Factor of the collection time if more than ``BUSY_ITEMS`` items are waiting.
-
-A larger batch costs less per item.
-"""
 MAX_PENDING_BYTES = 64 << 20
 LEAST_WEIGHT = 16 << 10
 SPOOLED_BYTES = 1 << 20
@@ -230,16 +224,11 @@ class Recorder:
                 await asyncio.wait([before])
                 if not before.result():
                     await asyncio.wait([step])
-                await self._gather()
+                if self._waiting.qsize() < BATCH:
+                    await asyncio.sleep(GATHER_SECONDS)
         finally:
             await asyncio.wait({before, step})
             self._disk.shutdown(wait=True)
-
-    async def _gather(self) -> None:
-        """Wait for more items for one batch."""
-        if self._waiting.qsize() < BATCH:
-            is_busy = self._waiting.qsize() > BUSY_ITEMS
-            await asyncio.sleep(GATHER_SECONDS * (BUSY_FACTOR if is_busy else 1))
 
     async def _restart(self) -> "asyncio.Future[bool]":
         """Restart after a batch whose records could not be indexed.

@@ -148,14 +148,6 @@ _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
 _FORBIDDEN = re.compile("[\0\ud800-\udfff]")
 _BEYOND_ASCII = re.compile("[\x80-\xff]")
 _HTTP = ("http://", "https://")
-# URLs that a browser's parser would certainly return unchanged: host names without IDNA and without
-# a numeric last label, no port, no "." or ".." segments, no characters that must be escaped.
-_NORMALISED = re.compile(
-    r"https?://(?![^/]*xn--)(?:[a-z0-9-]++\.)++[a-z]++"
-    r"(?:/(?:[\w~!$&'()*+,;=:@-][\w~!$&'()*+,;=:@.%-]*+)?+)++"
-    r"(?:\?[\w~!$&()*+,;=:@/?.%-]*+)?+",
-    re.ASCII,
-)
 
 
 def parse_url(given: str) -> str:
@@ -165,8 +157,6 @@ def parse_url(given: str) -> str:
         InvalidUrl: the text is not an http(s) URL that can be archived; the message says why.
     """
     text = given.strip()
-    if len(text) <= MAX_CHARACTERS and _NORMALISED.fullmatch(text):
-        return _with_checked_host(text)
     if not text:
         raise InvalidUrl("The URL is empty. It must start with https:// or http://.")
     if len(text) > MAX_CHARACTERS:
@@ -298,11 +288,6 @@ def _serialise(text: str) -> str:
     url: str = href.partition("#")[0]
     if len(url) > MAX_CHARACTERS:
         raise InvalidUrl(TOO_LONG, most=MAX_CHARACTERS)
-    return _with_checked_host(url)
-
-
-def _with_checked_host(url: str) -> str:
-    """Return a serialised URL after checking that its host name can be looked up."""
     if len(url) > MAX_OF_HOST and len(host(url).partition(":")[0]) > MAX_OF_HOST:
         raise InvalidUrl("This is not a valid URL.")
     return url

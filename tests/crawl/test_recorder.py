@@ -6,7 +6,6 @@ from io import BytesIO
 import pytest
 from sqlalchemy import text
 
-from archiver.crawl import batch_rows
 from archiver.crawl import recorder as crawl_recorder
 from archiver.crawl.visit_result import VisitResult
 from archiver.db import captures, jobs, segment_rows
@@ -205,7 +204,6 @@ async def test_search_rows_are_built_before_the_write_lock_is_taken(crawl, live,
     async with crawl.recording():
         brought = await crawl.pipeline._attempt(lease)
         monkeypatch.setattr(words, "row", noted)
-        monkeypatch.setattr(batch_rows, "LONG", len(brought.visit.article.words) - 1)
         async with crawl.context.db.write(), asyncio.timeout(60):
             ending = await crawl.context.recorder.end(brought)
             await are_made.wait()

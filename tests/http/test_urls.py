@@ -1,9 +1,7 @@
 """URLs are parsed and hashed as specified."""
 
-import re
 from contextlib import suppress
 
-import ada_url
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +9,6 @@ from hypothesis import strategies as st
 from archiver.errors import InvalidUrl
 from archiver.http.surt import surt
 from archiver.http.urls import (
-    _NORMALISED,
     hash_url,
     is_hash_url,
     join,
@@ -21,17 +18,6 @@ from archiver.http.urls import (
 )
 
 ORIGINAL = "http://pawelmhm.github.io/asyncio/python/aiohttp/2016/04/22/asyncio-aiohttp.html"
-
-
-_near = st.builds(
-    "https://a{}.example/{}".format, *[st.text("ab.-019xn/?%2eE:@#'é ", max_size=12)] * 2
-)
-
-
-@given(st.from_regex(re.compile(_NORMALISED.pattern, _NORMALISED.flags), fullmatch=True) | _near)
-def test_the_fast_path_equals_the_parser(url):
-    if _NORMALISED.fullmatch(url):
-        assert ada_url.normalize_url(url) == url
 
 
 def test_the_hash_of_an_entry_is_the_md5_of_its_url():
