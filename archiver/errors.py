@@ -25,6 +25,7 @@ The tree::
     ├── InvalidResponse         a server's response is not valid HTTP
     └── StoreError              stored data is wrong or can't be accessed
         ├── IndexUnavailable    the index can't be read or written now
+        │   └── IndexNotWritable    the disk is full or read-only
         ├── RecordsMissing      a reindex would lose entries of the current index
         ├── StoreUnavailable    the object store can't be read or written now
         ├── InvalidRecord       not a WARC record, or one whose digest is wrong
@@ -184,6 +185,10 @@ class IndexUnavailable(StoreError):
     """
 
     is_damaged = False
+
+
+class IndexNotWritable(IndexUnavailable):
+    """The index can't be written, because the disk is full or read-only."""
 
 
 class RecordsMissing(StoreError):

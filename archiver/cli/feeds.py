@@ -36,7 +36,7 @@ async def feeds(
             f"`archiver feeds {action}` takes {_ARGUMENTS.get(action, 'no argument')}."
         )
     wanted = _Arguments(what, tags, everything)
-    async with open_app(settings) as runtime:
+    async with open_app(settings, reads_only=action in {"list", "export"}) as runtime:
         return await _ACTIONS[action](runtime.subscriptions, wanted)
 
 

@@ -25,14 +25,14 @@ async def lists(
     """
     if query and not make:
         raise InputError("--query requires --make with the name of the saved search.")
-    async with open_app(settings) as runtime:
+    is_changed = make is not None or bool(rename) or delete is not None
+    async with open_app(settings, reads_only=not is_changed) as runtime:
         if make is not None:
             await runtime.lists.make(make, query)
         if rename:
             await runtime.lists.rename(*rename)
         if delete is not None:
             await runtime.lists.delete(delete)
-        is_changed = make is not None or bool(rename) or delete is not None
         if is_changed:
             await runtime.crawling.write_pending_records()
         changed_paths = [

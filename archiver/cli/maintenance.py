@@ -100,7 +100,7 @@ def bin_(settings: Settings, *, action: str, refs: Sequence[str], yes: bool) -> 
 
 
 async def _bin(settings: Settings, *, restores: bool, refs: Sequence[str]) -> int:
-    async with open_app(settings) as runtime:
+    async with open_app(settings, reads_only=not restores) as runtime:
         if restores:
             restored = await runtime.deleting.restore_from_bin(refs)
             write_row("entries", str(restored.entries))

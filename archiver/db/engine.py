@@ -32,6 +32,7 @@ from archiver.errors import (
     ConfigurationError,
     DiskNotWritable,
     IndexDamaged,
+    IndexNotWritable,
     IndexUnavailable,
 )
 from archiver.helpers import PRIVATE_DIRECTORY, run_to_completion
@@ -88,6 +89,11 @@ def is_damage(error: DatabaseError) -> bool:
     return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
+def _is_disk_full(error: DBAPIError) -> bool:
+    code = getattr(error.orig, "sqlite_errorcode", 0) & _PRIMARY
+    return code == sqlite3.SQLITE_FULL
+
+
 class SqliteIndex:
     """Index in an SQLite file.
 
@@ -95,10 +101,12 @@ class SqliteIndex:
         path: the file.
         place: the path as text, for messages.
         is_shared: whether other machines can use the index.
+        is_read_only: whether the disk could not be written when the index was opened, so SQLite
+            must not create files next to the index.
 
     Args:
         path: the file.
-        is_read_only: the disk can't be written, so SQLite must not create files next to the index.
+        is_read_only: see above.
     """
 
     is_shared = False
@@ -106,7 +114,7 @@ class SqliteIndex:
     def __init__(self, path: Path, *, is_read_only: bool = False) -> None:
         self.path = path
         self.place = str(path)
-        self._is_read_only = is_read_only
+        self.is_read_only = is_read_only
         self._opened: tuple[int | str, ...] | None = None
 
     def prepare_to_read(self) -> None:
@@ -196,7 +204,7 @@ class SqliteIndex:
         engine = create_async_engine(
             self._url("sqlite+aiosqlite"), pool_size=size, max_overflow=max_size - size
         )
-        always = ("PRAGMA temp_store = MEMORY",) if self._is_read_only else _PRAGMAS
+        always = ("PRAGMA temp_store = MEMORY",) if self.is_read_only else _PRAGMAS
         event.listen(
             engine.sync_engine, "connect", lambda dbapi, _: _set_up(dbapi, (*always, *pragmas))
         )
@@ -206,13 +214,18 @@ class SqliteIndex:
     def _url(self, driver: str) -> URL:
         """Return the URL of the file as an object; in a string, a ``?`` would end the path."""
         path = self.path.absolute()
-        if self._is_read_only:
+        if self.is_read_only:
             options = {"mode": "ro", "immutable": "1", "uri": "true"}
             return URL.create(driver, database=path.as_uri(), query=options)
         return URL.create(driver, database=str(path))
 
     async def begin_write(self, conn: AsyncConnection) -> None:
         """Begin a write transaction; wait until no other process writes."""
+        if self.is_read_only:
+            raise IndexNotWritable(
+                "The data directory is read-only, so nothing new can be stored. Make it writable, "
+                "then restart archiver."
+            )
         while True:
             try:
                 await conn.begin()
@@ -414,6 +427,11 @@ class Database:
         """SQL of the full-text index in this database."""
         return word_index_named(self._writer.dialect.name)
 
+    @property
+    def is_read_only(self) -> bool:
+        """Whether the disk could not be written when the index was opened."""
+        return isinstance(self._engines, SqliteIndex) and self._engines.is_read_only
+
     def identity(self) -> tuple[int | str, ...]:
         """Return a value that identifies the index; a rebuilt index has another value."""
         return self._engines.identity()
@@ -465,6 +483,10 @@ class Database:
             self._begin_timeout = None
 
     def _unavailable(self, message: str, error: Exception) -> IndexUnavailable:
+        if isinstance(error, DBAPIError) and _is_disk_full(error):
+            return IndexNotWritable(
+                "The disk is full, so nothing new can be stored. Free some space."
+            )
         orig = self._engines.message_of(error) if isinstance(error, DBAPIError) else str(error)
         found = IndexUnavailable(message, path=self._engines.place, orig=orig)
         found.is_damaged = isinstance(error, DatabaseError) and is_damage(error)

@@ -596,7 +596,8 @@ class Health:
         unusable_files: number of other unusable files among the segments.
         damaged: number of problems that the last verification found.
         free_bytes: free bytes on the disk of the data directory.
-        is_read_only: whether the data directory can't be written.
+        is_read_only: whether the data directory can't be written, or could not be when the archive
+            was opened.
     """
 
     missing: int = 0
@@ -681,6 +682,7 @@ class HealthCheck:
             indexed = await segment_rows.indexed(conn)
         usage = await asyncio.to_thread(shutil.disk_usage, self._data)
         is_writable = await asyncio.to_thread(os.access, self._data, os.W_OK)
+        is_read_only = self._db.is_read_only or not is_writable
         checked = await last_check(self._data)
         storage = self._store.storage
         missing: dict[str, str] = {}
@@ -689,7 +691,7 @@ class HealthCheck:
             missing = dict(missing_segments(indexed, found))
         unusable = [each for each in storage.unusable_files if each.name not in missing]
         damaged = checked.problems if checked else 0
-        return Health(len(missing), len(unusable), damaged, usage.free, not is_writable)
+        return Health(len(missing), len(unusable), damaged, usage.free, is_read_only)
 
 
 CHECK_SECONDS = 60.0

@@ -291,6 +291,7 @@ _BY_CLASS: tuple[tuple[type[Exception], int, str], ...] = (
     (errors.InputError, 400, "invalid_input"),
     (errors.NotInArchive, 404, "not_in_archive"),
     (errors.NotFound, 404, "not_found"),
+    (errors.IndexNotWritable, 503, "disk_not_writable"),
     (errors.IndexUnavailable, 503, "index_unavailable"),
     (errors.StoreUnavailable, 503, "store_unavailable"),
     (errors.StoreError, 500, "store_error"),

@@ -51,6 +51,8 @@ async def test_on_a_full_disk_reading_works_and_writing_fails_with_a_reason(data
 
     for command in (["list"], ["search", "foxes"]):
         assert (await run(data, *command, most=0)).stdout == listed
+    for command in (["bin"], ["lists"], ["feeds"], ["imports"], ["machines"]):
+        assert (await run(data, *command, most=0)).returncode == 0
     assert (await run(data, "verify", most=0)).returncode == 0
     refused = await run(data, "edit", "--title", "x", "--yes", "--query", "foxes", most=0)
     assert (refused.returncode, "free space" in refused.stderr) == (1, True)
@@ -63,8 +65,9 @@ async def test_on_a_full_disk_serve_shows_the_archive(data, settings):
             async with TestClient(server) as client:
                 assert "foxes" in await (await client.get("/snapshots?q=foxes")).text()
                 saved = await client.post("/api/v1/entries", json={"urls": ["http://a.example/"]})
-
-    assert saved.status == 503
+                assert saved.status == 503
+                assert "then restart archiver" in await saved.text()
+                assert "read-only" in await (await client.get("/healthz")).text()
 
 
 async def test_a_reindex_on_a_full_disk_changes_nothing(data):

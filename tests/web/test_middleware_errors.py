@@ -16,6 +16,7 @@ CASES = [
     (errors.NotInArchive("https://a.example/"), 404, "not_in_archive"),
     (errors.NotFound("No such entry."), 404, "not_found"),
     (errors.IndexUnavailable("Held."), 503, "index_unavailable"),
+    (errors.IndexNotWritable("Full."), 503, "disk_not_writable"),
     (errors.StoreError("Gone."), 500, "store_error"),
     (errors.FetchError(Failure(FailureKind.DNS, "No name.")), 500, "error"),
     (TooManyListeners(), 503, "too_many_listeners"),
