@@ -159,8 +159,10 @@ class EntryImporter:
                 )
 
     async def _annotate(self, some: Sequence[EntryWithoutSnapshot]) -> None:
+        """Store metadata of entries; an entry whose snapshots the file lacks becomes a link."""
         async with self._context.db.read() as conn:
             existing = await entries.states_of(conn, _keys(some))
+        await self._link([each.seed for each in some if each.seed.hash_url not in existing])
         revised_seeds = [each.revised_seed for each in some if each.seed.hash_url in existing]
         if revised_seeds:
             async with self._context.db.write() as conn:

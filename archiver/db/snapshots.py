@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Row, Select, bindparam, func, literal_column, select, update
+from sqlalchemy import Row, Select, bindparam, func, literal_column, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import captures
@@ -100,18 +100,14 @@ async def page_of(
     return [_snapshot_row(row) for row in rows]
 
 
-async def entries_with_records(conn: AsyncConnection, place: Location) -> set[int]:
-    """Return the row ids of entries that have a snapshot record in a byte range of a segment."""
-    rows = await conn.execute(
-        select(snapshot.c.entry_id)
-        .join(segment, segment.c.id == snapshot.c.metadata_segment_id)
-        .where(
-            segment.c.name == place.segment,
-            snapshot.c.metadata_offset >= place.offset,
-            snapshot.c.metadata_offset < place.offset + place.length,
-        )
-    )
-    return {*rows.scalars()}
+async def with_records_in(conn: AsyncConnection, place: Location) -> list[SnapshotRow]:
+    """Return the snapshots whose record or page is in a byte range of a segment."""
+    end = place.offset + place.length
+    record, page = snapshot.c.metadata_offset, capture.c.offset
+    has_record = (_METADATA.c.name == place.segment) & record.between(place.offset, end - 1)
+    has_page = (segment.c.name == place.segment) & page.between(place.offset, end - 1)
+    rows = await conn.execute(_query().where(or_(has_record, has_page)))
+    return [_snapshot_row(row) for row in rows]
 
 
 async def latest_of(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, SnapshotRow]:

@@ -5,6 +5,7 @@ import hashlib
 import json
 import zipfile
 from array import array
+from bisect import bisect_right
 from collections.abc import (
     AsyncGenerator,
     AsyncIterator,
@@ -20,12 +21,13 @@ from datetime import UTC, datetime
 from functools import partial
 from io import BytesIO
 from itertools import chain, islice
+from operator import itemgetter
 from typing import IO, Any, cast
 
 from archiver import __version__
 from archiver.crawl.rebuild import capture_of, is_excluded_response
-from archiver.crawl.record_building import entry_note
-from archiver.crawl.stored_content import read_snapshot_record
+from archiver.crawl.record_building import entry_note, snapshot_note
+from archiver.crawl.stored_content import read_snapshot_record, record_from_index
 from archiver.crawl.visit_result import replay_urls
 from archiver.db import attempts, entries, screenshots
 from archiver.db import captures as db_captures
@@ -42,6 +44,7 @@ from archiver.errors import (
 )
 from archiver.model.capture import Capture, Location, PayloadDigest, RecordId, Timestamp
 from archiver.model.entry import Snapshot
+from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import Attempt, State
 from archiver.model.rendering import Rendition
 from archiver.model.requisite import RequisiteOutcome
@@ -65,6 +68,9 @@ MAX_REQUEST_BYTES = 1 << 20
 MAX_LISTED = 10_000
 DAMAGE_URI = "urn:archiver:left-out"
 """WARC-Target-URI of the metadata record that lists the damaged parts an export leaves out."""
+_PAGE_LOST = Failure(
+    FailureKind.LOST, "Its page was damaged when the archive was exported. Save it again."
+)
 _LEFT_OUT = (
     "{} damaged parts of the archive are left out. The last record of archive/data.warc.gz lists "
     "them."
@@ -95,6 +101,23 @@ class Piece:
     location: Location
     captures: tuple[Capture, ...]
     excluded_responses: tuple[ScriptResponse, ...] = ()
+
+
+class _Places:
+    """Byte ranges of segments, for the question whether a record starts in one of them."""
+
+    def __init__(self, places: Iterable[Location]) -> None:
+        self._ranges: dict[str, list[tuple[int, int]]] = {}
+        for each in places:
+            found = each.offset, each.offset + each.length
+            self._ranges.setdefault(each.segment, []).append(found)
+        for ranges in self._ranges.values():
+            ranges.sort()
+
+    def __contains__(self, place: Location) -> bool:
+        ranges = self._ranges.get(place.segment, [])
+        at = bisect_right(ranges, place.offset, key=itemgetter(0)) - 1
+        return at >= 0 and place.offset < ranges[at][1]
 
 
 class Selection:
@@ -131,14 +154,13 @@ class Selection:
     ) -> AsyncIterator[Record]:
         """Yield new records of queued, failed or changed entries that no copied record describes.
 
-        An entry whose record is damaged gets a new record too, because the index still has the
-        user's metadata.
+        A snapshot whose record is damaged gets a new record too, which is built from the index. If
+        the page of each snapshot of an entry is damaged, a record keeps the entry as a failed one.
         """
         beyond = array("q", manifest.beyond_records)
-        for each in damaged:
-            async with self._db.read() as conn:
-                affected = await db_snapshots.entries_with_records(conn, each.location)
-            beyond.extend(affected.difference(beyond))
+        async with aclosing(self._replacements(manifest, damaged, beyond)) as replacements:
+            async for record in replacements:
+                yield record
         for start in range(0, len(beyond), PAGE):
             ids = beyond[start : start + PAGE]
             async with self._db.read() as conn:
@@ -150,6 +172,34 @@ class Selection:
                     made = made[:-1]  # the last attempt has a record already
                 for record in _notes(revised, made):
                     yield record
+
+    async def _replacements(
+        self, manifest: Manifest, damaged: Sequence[Damage], beyond: "array[int]"
+    ) -> AsyncGenerator[Record, None]:
+        """Yield new records of damaged ones; add entries that need only their metadata."""
+        affected: dict[int, dict[int, SnapshotRow]] = {}
+        lost_pages = _Places(each.location for each in damaged)
+        for part in damaged:
+            async with self._db.read() as conn:
+                rows = await db_snapshots.with_records_in(conn, part.location)
+            for row in rows:
+                affected.setdefault(row.entry_id, {})[row.row_id] = row
+        ids = [each for each in affected if each in {*manifest.entries}]
+        for start in range(0, len(ids), PAGE):
+            async with self._db.read() as conn:
+                found = await entries.with_revisions(conn, ids[start : start + PAGE])
+            for entry_id, revised in found.items():
+                some = affected[entry_id].values()
+                readable = [
+                    each for each in some if each.snapshot.capture.location not in lost_pages
+                ]
+                for each in readable:
+                    own = replace(revised, generation=0)
+                    yield snapshot_note(own, record_from_index(each.snapshot))
+                if len(some) == revised.entry.snapshot_count and not readable:
+                    yield entry_note(replace(revised, generation=0), datetime.now(UTC), _PAGE_LOST)
+                elif not readable and entry_id not in beyond:
+                    beyond.append(entry_id)
 
     async def _all_snapshots(self, manifest: Manifest) -> AsyncIterator[list[SnapshotRow]]:
         row = 0
@@ -226,15 +276,24 @@ class Selection:
         """
         places = []
         for record_id, place in responses:
+            following = replace(place, offset=place.offset + place.length)
             try:
-                record = self._store.read(replace(place, offset=place.offset + place.length))
+                record = self._store.read(following)
                 if record.type is not RecordType.REQUEST:
                     continue
                 if record.get("warc-concurrent-to").strip("<>") == record_id:
                     places.append(Location(place.segment, record.offset, record.finish()))
             except StoreError:
-                continue  # the response is the last record of its segment
+                places += self._damage_at(following)
         return places
+
+    def _damage_at(self, place: Location) -> list[Location]:
+        """Return the location of a damaged record; empty at the end of the segment."""
+        try:
+            found = self._store.storage.scan(place.segment, from_offset=place.offset)
+            return [each.location for each in islice(found, 1) if isinstance(each, Damage)]
+        except StoreError:
+            return []  # the export reports the damage of the response
 
 
 def _needed(

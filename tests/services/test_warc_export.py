@@ -169,11 +169,11 @@ def damage(data, kind, url):
     raise AssertionError("there is no such record")
 
 
-@pytest.mark.parametrize("kind", ["response", "metadata"])
+@pytest.mark.parametrize("kind", ["response", "request", "metadata"])
 async def test_a_damaged_record_is_left_out_and_reported(runtime, tmp_path, kind):
     before = ids(await warc_of(runtime, EVERYTHING))
     geese = saved_url(runtime.settings, "/geese")
-    key = hash_url(geese) if kind != "response" else geese
+    key = hash_url(geese) if kind == "metadata" else geese
     record_id = damage(tmp_path / "data", kind, key)
     for form, wanted in (("warc", EVERYTHING), ("wacz", ANIMALS)):
         found = []
@@ -204,9 +204,10 @@ async def test_a_damaged_record_is_left_out_and_reported(runtime, tmp_path, kind
         assert len(before - after) == 1 or (kind == "metadata" and wanted is not EVERYTHING)
         assert len(found) == 1
         assert "archiver-" in found[0]
-        # A new record repeats the user's metadata from the index.
-        (record,) = entry_records(warc)[geese]
-        assert "animals" in record["entry"]["tags"]
+        # A new record repeats the snapshot and metadata of the index, or says that the page is lost.
+        made = entry_records(warc)[geese]
+        assert all("animals" in each["entry"]["tags"] for each in made)
+        assert ["snapshot" in each for each in made] == [True, False][: 1 + (kind == "response")]
 
 
 async def test_a_missing_segment_is_left_out_and_reported(runtime, tmp_path):
@@ -221,6 +222,7 @@ async def test_a_missing_segment_is_left_out_and_reported(runtime, tmp_path):
         assert "No such file" in found[0]
         (record,) = entry_records(warc)[geese]
         assert "animals" in record["entry"]["tags"]
+        assert record["failure"]["kind"] == "lost"
 
 
 async def test_entries_saved_during_an_export_move_nothing_out_of_it(runtime, live):
