@@ -204,7 +204,7 @@ async def test_a_damaged_record_is_left_out_and_reported(runtime, tmp_path, kind
         assert len(before - after) == 1 or (kind == "metadata" and wanted is not EVERYTHING)
         assert len(found) == 1
         assert "archiver-" in found[0]
-        # A new record repeats the snapshot and metadata of the index, or says that the page is lost.
+        # A new record repeats the snapshot of the index, or says that the page is lost.
         made = entry_records(warc)[geese]
         assert all("animals" in each["entry"]["tags"] for each in made)
         assert ["snapshot" in each for each in made] == [True, False][: 1 + (kind == "response")]
