@@ -1,5 +1,5 @@
 // Reads the article aloud with the voices of the browser, and marks the sentence that is read.
-const button = document.querySelector("[data-listen]");
+const buttons = [...document.querySelectorAll("[data-listen]")]; // in the bar, and in its menu
 const text = document.querySelector("[data-text]");
 const voices = globalThis.speechSynthesis;
 const segmenter = globalThis.Intl?.Segmenter && new Intl.Segmenter(undefined, { granularity: "sentence" });
@@ -31,17 +31,23 @@ function* sentencesFrom(top) {
   }
 }
 
+function showPressed(isPressed) {
+  for (const button of buttons) {
+    button.setAttribute("aria-pressed", isPressed);
+    button.classList.toggle("on", isPressed);
+  }
+}
+
 function stop() {
   current = null;
   voices.cancel();
   CSS.highlights?.delete("spoken");
-  button.setAttribute("aria-pressed", "false");
-  button.classList.remove("on");
+  showPressed(false);
 }
 
 function speak() {
   const sentence = sentences[at];
-  if (!sentence || button.getAttribute("aria-pressed") !== "true") return stop();
+  if (!sentence) return stop();
   const { block, index, words } = sentence;
   if (CSS.highlights) CSS.highlights.set("spoken", new Highlight(rangeOf(block, index, index + words.length)));
   const { top, bottom } = block.getBoundingClientRect();
@@ -58,16 +64,19 @@ function speak() {
   voices.speak(utterance);
 }
 
-if (button && text && voices && segmenter) {
-  button.hidden = false;
-  button.addEventListener("click", () => {
-    if (button.getAttribute("aria-pressed") === "true") return stop();
-    const place = sentences[at]?.block.getBoundingClientRect();
-    const isVisible = place && place.bottom > 80 && place.top < innerHeight;
-    if (!isVisible) [sentences, at] = [[...sentencesFrom(80)], 0];
-    button.setAttribute("aria-pressed", "true");
-    button.classList.add("on");
-    speak();
-  });
+function listen() {
+  if (current) return stop();
+  const place = sentences[at]?.block.getBoundingClientRect();
+  const isVisible = place && place.bottom > 80 && place.top < innerHeight;
+  if (!isVisible) [sentences, at] = [[...sentencesFrom(80)], 0];
+  showPressed(true);
+  speak();
+}
+
+if (text && voices && segmenter) {
+  for (const button of buttons) {
+    button.hidden = false;
+    button.addEventListener("click", listen);
+  }
   addEventListener("pagehide", stop);
 }
