@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from rapidfuzz.distance import OSA
 from sqlalchemy import ColumnElement, Select, bindparam, select, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -12,7 +13,7 @@ from archiver.db.full_text import with_expressions, word_index_of
 from archiver.db.query_sql import lists_named
 from archiver.db.schema import entry_list, host, tag
 from archiver.search.query_tree import Condition
-from archiver.search.spelling import distance, words_one_edit_away, words_with_two_deletions
+from archiver.search.spelling import words_one_edit_away, words_with_two_deletions
 from archiver.search.words import fold, list_key, reversed_host
 
 MAX_READ = 6000
@@ -41,10 +42,8 @@ async def nearest_words(conn: AsyncConnection, word: str) -> str | None:
     most = 2 if len(word) >= LONG else 1
     best: tuple[int, int, str] | None = None
     for term, documents in await _near(conn, word, most):
-        if abs(len(term) - len(word)) > most or term == word:
-            continue
-        away = distance(word, term, most)
-        if away is not None and (best is None or (away, -documents, term) < best):
+        away = OSA.distance(word, term, score_cutoff=most)
+        if 0 < away <= most and (best is None or (away, -documents, term) < best):
             best = away, -documents, term
     return best[2] if best else None
 
@@ -107,10 +106,9 @@ async def nearest_names(conn: AsyncConnection, which: Condition, value: str) -> 
         return None
     best: tuple[int, int, str] | None = None
     for name, written, count in await _names(conn, which, value):
-        away = distance(wanted, name, most) if abs(len(name) - len(wanted)) <= most else None
-        if away is None and name.startswith(wanted):
-            away = most + 1
-        if away is not None and (best is None or (away, -count, written) < best):
+        away = OSA.distance(wanted, name, score_cutoff=most)  # most + 1 if it is more than most
+        is_similar = away <= most or name.startswith(wanted)
+        if is_similar and (best is None or (away, -count, written) < best):
             best = away, -count, written
     return best[2] if best else None
 

@@ -1,36 +1,10 @@
-"""Edit distance and spelling variants of words."""
+"""Spelling variants of words."""
 
 from string import ascii_lowercase, digits
 
 LETTERS = ascii_lowercase + digits
 MAX_VARIANT_LENGTH = 30
 """Maximum length of a word whose variants are generated; longer words have thousands."""
-
-
-def distance(one: str, other: str, most: int) -> int | None:
-    """Return the edit distance of two words, or None if it is more than ``most``.
-
-    Edits are insertions, deletions, substitutions and swaps of neighbours (optimal string
-    alignment, Damerau 1964). The time is limited, since it stops when ``most`` is exceeded.
-    """
-    beyond, end = most + 1, len(other)
-    if abs(len(one) - end) > most:
-        return None
-    before: list[int] = []
-    last = [min(m, beyond) for m in range(end + 1)]
-    for n, letter in enumerate(one, 1):
-        row = [min(n, beyond)] + [beyond] * end
-        first, until = max(1, n - most), min(end, n + most) + 1  # all others are further apart
-        for m in range(first, until):
-            against = other[m - 1]
-            cost = min(last[m] + 1, row[m - 1] + 1, last[m - 1] + (letter != against))
-            if n > 1 and m > 1 and letter == other[m - 2] and one[n - 2] == against:
-                cost = min(cost, before[m - 2] + 1)
-            row[m] = cost
-        if min(row[first - 1 : until]) > most:
-            return None
-        before, last = last, row
-    return last[-1] if last[-1] <= most else None
 
 
 def words_one_edit_away(word: str) -> set[str]:
