@@ -78,32 +78,15 @@ def unpack(body: bytes) -> tuple[dict[str, Any], bytes]:
 
 def pack_request(task: Task, document: Document, limit: int) -> bytes:
     """Serialise a request; ``limit`` is the maximum number of requisites."""
-    head = {
-        "task": task,
-        "media_type": document.media_type,
-        "charset": document.charset,
-        "url": document.url,
-        "link_header": document.link_header,
-        "is_rendered": document.is_rendered,
-        "part": document.part,
-        "limit": limit,
-    }
-    return pack(head, document.payload)
+    stated = asdict(document)
+    payload = stated.pop("payload")
+    return pack({"task": task, "document": stated, "limit": limit}, payload)
 
 
 def read_request(body: bytes) -> tuple[Task, Document, int]:
     """Parse a request: the task, its document, and the maximum number of requisites."""
     head, payload = unpack(body)
-    document = Document(
-        payload=payload,
-        media_type=head["media_type"],
-        charset=head["charset"],
-        url=head["url"],
-        link_header=head["link_header"],
-        is_rendered=head["is_rendered"],
-        part=head["part"],
-    )
-    return Task(head["task"]), document, head["limit"]
+    return Task(head["task"]), Document(payload, **head["document"]), head["limit"]
 
 
 @dataclass(frozen=True, slots=True)

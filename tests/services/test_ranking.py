@@ -69,21 +69,6 @@ async def test_entries_without_one_of_the_words_come_last(save_and_search):
     assert (await search.summary(ListingQuery(q="grey heron fishing"))).count == 1
 
 
-async def test_words_can_be_combined_with_conditions(save_and_search):
-    search = await save_and_search(
-        *(Page(f"p{n}", "x", "kite" if n % 4 else "heron heron") for n in range(35))
-    )
-    herons = [f"p{n}" for n in range(0, 35, 4)]
-    others = [f"p{n}" for n in range(35) if n % 4]
-
-    options = {"sort": "oldest", "limit": 50}
-    assert await names(search, "heron OR is:starred", **options) == herons
-    assert await names(search, "-heron", **options) == others
-    assert await names(search, "-heron", sort="newest", limit=3) == others[:-4:-1]
-    assert await names(search, "kite (heron OR is:unread)", **options) == others
-    assert await names(search, "(kite OR is:starred) heron", **options) == []
-
-
 async def test_of_very_many_matches_titles_and_the_newest_are_ranked(save_and_search, monkeypatch):
     monkeypatch.setattr("archiver.services.result_iteration.CANDIDATES", 10)
     pages = [Page(f"p{n}", "heron" if n == 2 else "x", "heron") for n in range(40)]
