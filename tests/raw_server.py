@@ -15,9 +15,11 @@ async def raw_connections(serve: Serve) -> AsyncIterator[tuple[str, list[asyncio
     async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         connections.append(writer)
         running.add(asyncio.current_task())
-        with suppress(asyncio.IncompleteReadError, ConnectionError):
-            await serve(reader, writer, len(connections))
-        writer.close()
+        try:
+            with suppress(asyncio.IncompleteReadError, ConnectionError):
+                await serve(reader, writer, len(connections))
+        finally:
+            writer.close()
 
     server = await asyncio.start_server(accept, "127.0.0.1", 0)
     try:
@@ -26,7 +28,7 @@ async def raw_connections(serve: Serve) -> AsyncIterator[tuple[str, list[asyncio
         server.close()
         for each in connections:
             each.close()
-        await asyncio.gather(*running)
+        await asyncio.gather(*running, return_exceptions=True)
 
 
 @asynccontextmanager

@@ -1,8 +1,6 @@
 from datetime import UTC, datetime, timedelta
 from io import BytesIO
 
-import pytest
-
 from archiver.config import Settings
 from archiver.crawl.retry_policy import retry_after_seconds, retry_at, status_failure
 from archiver.model.capture import Exchange
@@ -29,18 +27,17 @@ def status(code, retry_after=None):
     return Failure(FailureKind.HTTP_STATUS, "No.", code, retry_after)
 
 
-@pytest.mark.parametrize(("attempts", "seconds"), [(0, 5), (1, 30), (2, None), (9, None)])
-def test_each_attempt_waits_six_times_longer_up_to_the_last(attempts, seconds):
-    failure = Failure(FailureKind.TIMEOUT, "Too slow.")
+def test_each_attempt_waits_six_times_longer_up_to_the_last():
+    for attempts, seconds in [(0, 5), (1, 30), (2, None), (9, None)]:
+        failure = Failure(FailureKind.TIMEOUT, "Too slow.")
 
-    again = retry_at(failure, lease(attempts), SETTINGS, NOW)
+        again = retry_at(failure, lease(attempts), SETTINGS, NOW)
 
-    assert again == (None if seconds is None else NOW + timedelta(seconds=seconds))
+        assert again == (None if seconds is None else NOW + timedelta(seconds=seconds))
 
 
-@pytest.mark.parametrize(
-    ("failure", "is_tried_again"),
-    [
+def test_only_temporary_failures_are_retried():
+    for failure, is_tried_again in [
         (Failure(FailureKind.DNS, ""), True),
         (Failure(FailureKind.REFUSED, ""), True),
         (Failure(FailureKind.DISCONNECTED, ""), True),
@@ -52,24 +49,19 @@ def test_each_attempt_waits_six_times_longer_up_to_the_last(attempts, seconds):
         (status(410), False),
         (status(429), True),
         (status(503), True),
-    ],
-)
-def test_only_temporary_failures_are_retried(failure, is_tried_again):
-    assert (retry_at(failure, lease(0), SETTINGS, NOW) is not None) is is_tried_again
+    ]:
+        assert (retry_at(failure, lease(0), SETTINGS, NOW) is not None) is is_tried_again
 
 
-@pytest.mark.parametrize(
-    ("asked", "seconds"), [(1, 5), (60, 60), (3600, 3600), (3601, None), (86400, None)]
-)
-def test_retry_after_is_respected_unless_too_long(asked, seconds):
-    again = retry_at(status(429, float(asked)), lease(0), SETTINGS, NOW)
+def test_retry_after_is_respected_unless_too_long():
+    for asked, seconds in [(1, 5), (60, 60), (3600, 3600), (3601, None), (86400, None)]:
+        again = retry_at(status(429, float(asked)), lease(0), SETTINGS, NOW)
 
-    assert again == (None if seconds is None else NOW + timedelta(seconds=seconds))
+        assert again == (None if seconds is None else NOW + timedelta(seconds=seconds))
 
 
-@pytest.mark.parametrize(
-    ("code", "value", "seconds"),
-    [
+def test_retry_after_of_a_429_or_503_is_seconds_or_a_date():
+    for code, value, seconds in [
         (429, "120", 120),
         (503, " 7 ", 7),
         (503, "Sun, 01 Mar 2026 12:01:30 GMT", 90),
@@ -81,19 +73,16 @@ def test_retry_after_is_respected_unless_too_long(asked, seconds):
         (503, "9" * 400, 999_999_999),
         (200, "120", None),
         (301, "120", None),
-    ],
-)
-def test_retry_after_of_a_429_or_503_is_seconds_or_a_date(code, value, seconds):
-    assert retry_after_seconds(code, value, NOW) == seconds
+    ]:
+        assert retry_after_seconds(code, value, NOW) == seconds
 
 
 def test_a_response_without_retry_after_sets_no_delay():
     assert retry_after_seconds(503, None, NOW) is None
 
 
-@pytest.mark.parametrize(
-    ("code", "kind"),
-    [
+def test_final_status_codes_map_to_failures():
+    for code, kind in [
         (200, None),
         (206, None),
         (204, FailureKind.NOT_A_PAGE),
@@ -101,10 +90,8 @@ def test_a_response_without_retry_after_sets_no_delay():
         (304, FailureKind.HTTP_STATUS),
         (404, FailureKind.HTTP_STATUS),
         (599, FailureKind.HTTP_STATUS),
-    ],
-)
-def test_final_status_codes_map_to_failures(code, kind):
-    failure = status_failure(code, None)
+    ]:
+        failure = status_failure(code, None)
 
-    assert (failure and failure.kind) == kind
-    assert failure is None or (failure.status == code and failure.message.endswith("."))
+        assert (failure and failure.kind) == kind
+        assert failure is None or (failure.status == code and failure.message.endswith("."))

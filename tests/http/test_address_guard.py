@@ -34,14 +34,14 @@ class Names(AbstractResolver):
         pass
 
 
-@pytest.mark.parametrize("address", PRIVATE)
-def test_private_addresses_are_refused(address):
-    assert not AddressGuard(()).permits(address)
+def test_private_addresses_are_refused():
+    for address in PRIVATE:
+        assert not AddressGuard(()).permits(address)
 
 
-@pytest.mark.parametrize("address", PUBLIC)
-def test_public_addresses_are_allowed(address):
-    assert AddressGuard(()).permits(address)
+def test_public_addresses_are_allowed():
+    for address in PUBLIC:
+        assert AddressGuard(()).permits(address)
 
 
 def test_only_the_allowed_networks_are_permitted():
@@ -80,11 +80,12 @@ async def test_a_name_lookup_does_not_delay_shutdown():
     await resolver.close()
 
 
-@pytest.mark.parametrize(
-    ("address", "network"),
-    [("10.1.2.3", "10.1.2.0/24"), ("fe80::1%eth0", "fe80::/64"), ("odd", "192.168.1.0/24")],
-)
-def test_a_refusal_names_the_network_to_allow(address, network):
-    refused = BlockedAddressError("intranet.example", address)
+def test_a_refusal_names_the_network_to_allow():
+    for address, network in [
+        ("10.1.2.3", "10.1.2.0/24"),
+        ("fe80::1%eth0", "fe80::/64"),
+        ("odd", "192.168.1.0/24"),
+    ]:
+        refused = BlockedAddressError("intranet.example", address)
 
-    assert refused.network == network
+        assert refused.network == network

@@ -46,21 +46,21 @@ def test_content_is_decoded_for_any_chunk_size(name, data, size):
     assert found == data
 
 
-@pytest.mark.parametrize("name", ["gzip", "zlib", "raw deflate", "br", "zstd"])
-def test_a_decompression_bomb_is_detected_before_it_is_decompressed(name):
-    label, pack = CODERS[name]
-    out = []
+def test_a_decompression_bomb_is_detected_before_it_is_decompressed():
+    for name in ["gzip", "zlib", "raw deflate", "br", "zstd"]:
+        label, pack = CODERS[name]
+        out = []
 
-    with pytest.raises(TooLarge):
-        out.extend(map(len, decode([pack(bytes(20_000_000))], label, limit=1 << 20)))
-    assert sum(out) <= 1 << 20
+        with pytest.raises(TooLarge):
+            out.extend(map(len, decode([pack(bytes(20_000_000))], label, limit=1 << 20)))
+        assert sum(out) <= 1 << 20
 
 
-@pytest.mark.parametrize("label", ["gzip", "deflate", "br", "zstd"])
-def test_content_with_a_wrong_coding_is_returned_unchanged(label):
-    page = b"<!DOCTYPE html><p>plain all along</p>"
+def test_content_with_a_wrong_coding_is_returned_unchanged():
+    for label in ["gzip", "deflate", "br", "zstd"]:
+        page = b"<!DOCTYPE html><p>plain all along</p>"
 
-    assert b"".join(decode([page], label, limit=1000)) == page
+        assert b"".join(decode([page], label, limit=1000)) == page
 
 
 def test_truncated_content_is_decoded_up_to_its_end():

@@ -25,25 +25,20 @@ def test_results_match_the_tests_of_html5lib(page, encoding):
     assert choose_encoding(page, "text/html", "", URL).encoding == lookup(encoding)
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
+def test_a_late_declaration_outside_the_head_is_ignored():
+    for page in [
         b"<body>" + b"x" * 1024 + b"<meta charset=koi8-r>",
         b"<head>" + b"<link>" * 200 + b"</head><meta charset=koi8-r>",
         b"<script>" + b"x" * 1024 + b"<meta charset=koi8-r></script><p>",
         b"<script>" + b"x" * 1024 + b"<meta charset=koi8-r>",
         b"<!--" + b"x" * 70_000 + b"--><meta charset=koi8-r>",
         b"<title>" + b"x" * 1100 + b"</title><meta charset=koi8-r",
-    ],
-    ids=["body", "behind the head", "script", "open script", "far", "cut"],
-)
-def test_a_late_declaration_outside_the_head_is_ignored(page):
-    assert declared_in_markup(page) is None
+    ]:
+        assert declared_in_markup(page) is None
 
 
-@pytest.mark.parametrize(
-    ("start", "found"),
-    [
+def test_an_xml_declaration_sets_the_encoding():
+    for start, found in [
         (b"<?xml version='1.0' encoding='koi8-r'?>", ("koi8-r", "koi8-r")),
         (b'<?xml encoding \n=\t"UTF-16"?>', ("UTF-16", "utf-8")),
         (b"<?xml encoding='nonsense'?>", None),
@@ -53,10 +48,8 @@ def test_a_late_declaration_outside_the_head_is_ignored(page):
         (b" <?xml encoding='koi8-r'?>", None),
         (b"<?xml version='1.0'?><p encoding='koi8-r'>", None),
         (b"<?xml" + b" " * 2000 + b"encoding='koi8-r'?>", ("koi8-r", "koi8-r")),
-    ],
-)
-def test_an_xml_declaration_sets_the_encoding(start, found):
-    assert xml_declaration(start) == found
+    ]:
+        assert xml_declaration(start) == found
 
 
 @given(st.binary(max_size=200))

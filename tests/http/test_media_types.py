@@ -1,7 +1,5 @@
 """Media types as WHATWG MIME Sniffing and Fetch parse them."""
 
-import pytest
-
 from archiver.http.headers import parse_head
 from archiver.http.media_types import (
     as_image,
@@ -13,9 +11,8 @@ from archiver.http.media_types import (
 )
 
 
-@pytest.mark.parametrize(
-    ("given", "written"),
-    [
+def test_media_types_are_parsed_and_serialised():
+    for given, written in [
         ("TEXT/HTML;CHARSET=GBK", "text/html;charset=GBK"),
         ("\t text/html ;; ; charset=gbk ", "text/html;charset=gbk"),
         ("text/html;charset=gbk(", 'text/html;charset="gbk("'),
@@ -32,17 +29,14 @@ from archiver.http.media_types import (
         ("x/x;test=\ufffd;x=x", "x/x;x=x"),
         ("x/x;test=a\r\nSet-Cookie: b", "x/x"),
         *((bad, None) for bad in ("", "\t", "text", "text/", "a/b/c", "text/html(;x=y", "ā/ā")),
-    ],
-)
-def test_media_types_are_parsed_and_serialised(given, written):
-    parsed = parse_media_type(given)
+    ]:
+        parsed = parse_media_type(given)
 
-    assert (parsed and str(parsed)) == written
+        assert (parsed and str(parsed)) == written
 
 
-@pytest.mark.parametrize(
-    ("given", "meant"),
-    [
+def test_the_last_valid_type_of_several_is_used():
+    for given, meant in [
         (None, None),
         ("", None),
         ("application/pdf, text/html", "text/html"),
@@ -54,20 +48,17 @@ def test_media_types_are_parsed_and_serialised(given, written):
         ("text/html;charset=gbk, text/plain, text/html", "text/html"),
         ('text/html;x=", text/plain', 'text/html;x=", text/plain"'),
         ('text/html;", text/plain', "text/html"),
-    ],
-)
-def test_the_last_valid_type_of_several_is_used(given, meant):
-    extracted = extract_media_type(given)
+    ]:
+        extracted = extract_media_type(given)
 
-    assert (extracted and str(extracted)) == meant
+        assert (extracted and str(extracted)) == meant
 
 
 PNG, SHEET, PAGE = b"\x89PNG\r\n\x1a\n", b"a { b: c }", b" <!DOCTYPE html>"
 
 
-@pytest.mark.parametrize(
-    ("read", "given", "start", "meant"),
-    [
+def test_a_resource_has_the_type_that_browsers_take_it_for():
+    for read, given, start, meant in [
         (as_image, "text/html;charset=utf-8", PNG, "image/png"),
         (as_image, "application/json", b"RIFF....WEBP", "image/webp"),
         (as_image, "application/pdf", b"wOF2", "font/woff2"),
@@ -79,19 +70,16 @@ PNG, SHEET, PAGE = b"\x89PNG\r\n\x1a\n", b"a { b: c }", b" <!DOCTYPE html>"
         (as_style, "text/html", PAGE, "text/html"),
         (as_style, "application/pdf", b"%PDF-", "application/pdf"),
         (as_style, "application/json", b"{}", "application/json"),
-    ],
-)
-def test_a_resource_has_the_type_that_browsers_take_it_for(read, given, start, meant):
-    assert str(read(parse_media_type(given), start)) == meant
+    ]:
+        assert str(read(parse_media_type(given), start)) == meant
 
 
 EPUB = b"mimetypeapplication/epub+zip"
 RSS = "application/rss+xml"
 
 
-@pytest.mark.parametrize(
-    ("declared", "start", "kind"),
-    [
+def test_a_missing_or_generic_media_type_is_detected():
+    for declared, start, kind in [
         ("text/html; charset=x", b"", "text/html"),
         ("text/plain", b"<html>", "text/plain"),
         ("image/png", b"<html>", "image/png"),
@@ -121,10 +109,8 @@ RSS = "application/rss+xml"
         ("text/plain; charset=koi8-r", b"%PDF-1.7\n%\x01\x02", "text/plain"),
         ("text/plain", b"%PDF-1.7 is how such a file begins", "text/plain"),
         ("application/pdf; charset=utf-8", b"", "application/pdf"),
-    ],
-)
-def test_a_missing_or_generic_media_type_is_detected(declared, start, kind):
-    assert sniff(extract_media_type(declared), start) == kind
+    ]:
+        assert sniff(extract_media_type(declared), start) == kind
 
 
 def test_headers_of_real_servers_are_parsed():

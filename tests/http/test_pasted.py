@@ -1,12 +1,9 @@
-import pytest
-
 from archiver.config import TRACKERS
 from archiver.http.urls import address_in, unwrapped, with_scheme, without_trackers, words_of
 
 
-@pytest.mark.parametrize(
-    ("given", "meant"),
-    [
+def test_a_missing_scheme_is_added_to_addresses():
+    for given, meant in [
         ("example.org/x", "https://example.org/x"),
         (" www.example.org ", "https://www.example.org"),
         ("example.org:8080/x?y#z", "http://example.org:8080/x?y#z"),
@@ -24,15 +21,12 @@ from archiver.http.urls import address_in, unwrapped, with_scheme, without_track
         ("two words", "two words"),
         ("word", "word"),
         ("", ""),
-    ],
-)
-def test_a_missing_scheme_is_added_to_addresses(given, meant):
-    assert with_scheme(given) == meant
+    ]:
+        assert with_scheme(given) == meant
 
 
-@pytest.mark.parametrize(
-    ("url", "bare"),
-    [
+def test_only_tracking_parameters_are_removed():
+    for url, bare in [
         ("https://a.example/?utm_source=x&UTM_Medium=y", "https://a.example/"),
         (
             "https://a.example/?id=1&fbclid=z&b=%20#p?utm_x=1",
@@ -40,15 +34,12 @@ def test_a_missing_scheme_is_added_to_addresses(given, meant):
         ),
         ("https://a.example/?q=utm_source", "https://a.example/?q=utm_source"),
         ("https://a.example/?=&&", "https://a.example/?=&&"),
-    ],
-)
-def test_only_tracking_parameters_are_removed(url, bare):
-    assert without_trackers(url, TRACKERS) == bare
+    ]:
+        assert without_trackers(url, TRACKERS) == bare
 
 
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
+def test_search_words_are_distinguished_from_addresses():
+    for given, words in [
         (" red kite ", "red kite"),
         ("kite", "kite"),
         ("tag:birds", "tag:birds"),
@@ -70,15 +61,12 @@ def test_only_tracking_parameters_are_removed(url, bare):
         ("http://1 1/", ""),
         ("kite\nheron", ""),
         ("", ""),
-    ],
-)
-def test_search_words_are_distinguished_from_addresses(given, words):
-    assert words_of(given) == words
+    ]:
+        assert words_of(given) == words
 
 
-@pytest.mark.parametrize(
-    ("words", "address"),
-    [
+def test_words_that_may_be_an_address_are_reported():
+    for words, address in [
         ("node.js", "https://node.js"),
         ("example.org", "https://example.org"),
         ("http://example.org/x", "http://example.org/x"),
@@ -87,15 +75,12 @@ def test_search_words_are_distinguished_from_addresses(given, words):
         ("site:example.org", ""),
         ("kite", ""),
         ("3.14", ""),
-    ],
-)
-def test_words_that_may_be_an_address_are_reported(words, address):
-    assert address_in(words) == address
+    ]:
+        assert address_in(words) == address
 
 
-@pytest.mark.parametrize(
-    ("given", "meant"),
-    [
+def test_an_address_that_shows_another_page_means_that_page():
+    for given, meant in [
         ("view-source:https://a.example/?b=1", "https://a.example/?b=1"),
         ("about:reader?url=https%3A%2F%2Fa.example%2F%3Fb%3D1", "https://a.example/?b=1"),
         ("read://https_a.example/?url=https%3A%2F%2Fa.example%2F", "https://a.example/"),
@@ -116,7 +101,5 @@ def test_words_that_may_be_an_address_are_reported(words, address):
         ("https://a.example/?url=https%3A%2F%2Fb.example%2F", None),
         ("javascript:location='https://a.example/?url=https://b.example'", None),
         ("about:blank", None),
-    ],
-)
-def test_an_address_that_shows_another_page_means_that_page(given, meant):
-    assert unwrapped(given) == (meant or given)
+    ]:
+        assert unwrapped(given) == (meant or given)

@@ -6,7 +6,6 @@ That library is AGPL and so not a dependency; ``benchmarks/surt_oracle.py`` comp
 import re
 from contextlib import suppress
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -77,9 +76,9 @@ KEYS = [
 PATHS = st.text(st.sampled_from("aB1/.%24 ?&=;ü\\~"), max_size=40)
 
 
-@pytest.mark.parametrize(("url", "key"), KEYS, ids=[url for url, _ in KEYS])
-def test_keys_equal_those_of_the_surt_library(url, key):
-    assert surt(parse_url(url)) == key
+def test_keys_equal_those_of_the_surt_library():
+    for url, key in KEYS:
+        assert surt(parse_url(url)) == key
 
 
 @given(st.text(max_size=60) | PATHS.map("http://www.example.com/{}".format))
@@ -88,11 +87,11 @@ def test_a_key_is_printable_ascii_without_a_space(text):
         assert re.fullmatch(r"[!-~]*\)/[!-~]*", surt(parse_url(text)))
 
 
-@pytest.mark.parametrize(
-    "hostile", ["%25", "%2525", "cfid=", "&cfid=1&cftoken=2", "../", "(" + "a" * 24 + ")/"]
-)
-def test_a_very_long_url_is_processed_in_linear_time(hostile):
-    longest = (f"http://a.example/x.aspx/?{hostile}" + hostile * MAX_CHARACTERS)[:MAX_CHARACTERS]
+def test_a_very_long_url_is_processed_in_linear_time():
+    for hostile in ["%25", "%2525", "cfid=", "&cfid=1&cftoken=2", "../", "(" + "a" * 24 + ")/"]:
+        longest = (f"http://a.example/x.aspx/?{hostile}" + hostile * MAX_CHARACTERS)[
+            :MAX_CHARACTERS
+        ]
 
-    assert surt(longest).startswith("example,a)/x.aspx")
-    assert surt(longest.replace("?", "")).startswith("example,a)/")
+        assert surt(longest).startswith("example,a)/x.aspx")
+        assert surt(longest.replace("?", "")).startswith("example,a)/")

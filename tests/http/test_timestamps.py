@@ -37,10 +37,10 @@ def test_times_of_any_zone_have_14_digits_and_an_http_date(moment):
     assert http_date(moment) == http_date(to_datetime(digits))
 
 
-@pytest.mark.parametrize("text", ["", "2024", "20240230000000", "2024022912000x", "\uff12" * 14])
-def test_invalid_timestamps_are_refused(text):
-    with pytest.raises(InputError):
-        to_datetime(text)
+def test_invalid_timestamps_are_refused():
+    for text in ["", "2024", "20240230000000", "2024022912000x", "\uff12" * 14]:
+        with pytest.raises(InputError):
+            to_datetime(text)
 
 
 @given(MOMENTS, st.integers(4, 14))
@@ -56,23 +56,20 @@ def test_any_digits_are_padded_to_a_valid_time(prefix):
     assert to_timestamp(to_datetime(middle_of(prefix))) == middle_of(prefix)
 
 
-@pytest.mark.parametrize("prefix", ["", "202", "2024x", "202402291200011", "-2024"])
-def test_invalid_periods_are_refused(prefix):
-    with pytest.raises(InputError):
-        middle_of(prefix)
+def test_invalid_periods_are_refused():
+    for prefix in ["", "202", "2024x", "202402291200011", "-2024"]:
+        with pytest.raises(InputError):
+            middle_of(prefix)
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
+def test_every_form_of_http_date_is_parsed():
+    for value in [
         "Thu, 29 Feb 2024 12:00:01 GMT",
         "Thursday, 29-Feb-24 12:00:01 GMT",
         "Thu Feb 29 12:00:01 2024",
         "Thu, 29 Feb 2024 13:00:01 +0100",
-    ],
-)
-def test_every_form_of_http_date_is_parsed(value):
-    assert parse_accept_datetime(value) == datetime(2024, 2, 29, 12, 0, 1, tzinfo=UTC)
+    ]:
+        assert parse_accept_datetime(value) == datetime(2024, 2, 29, 12, 0, 1, tzinfo=UTC)
 
 
 @given(st.text())
@@ -89,13 +86,10 @@ def test_times_are_written_with_four_digit_years_and_read_back(moment):
     assert read_iso(text) == in_utc(moment)
 
 
-@pytest.mark.parametrize(
-    ("text", "moment"),
-    [
+def test_iso_times_outside_the_calendar_are_clamped():
+    for text, moment in [
         ("0001-01-01T00:00:00+05:00", FIRST),
         ("9999-12-31T23:59:59-05:00", LAST),
         ("2024-02-29T12:00:01.987654Z", datetime(2024, 2, 29, 12, 0, 1, tzinfo=UTC)),
-    ],
-)
-def test_iso_times_outside_the_calendar_are_clamped(text, moment):
-    assert read_iso(text) == moment
+    ]:
+        assert read_iso(text) == moment

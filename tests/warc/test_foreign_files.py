@@ -74,9 +74,9 @@ def read(data):
     return found, reasons
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_every_record_is_read_with_each_compression(form):
-    assert read(FORMS[form]) == (BODIES, [])
+def test_every_record_is_read_with_each_compression():
+    for form in FORMS.values():
+        assert read(form) == (BODIES, [])
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -189,23 +189,23 @@ def test_a_file_whose_start_is_damaged_loses_only_its_first_record():
         assert recognise(file, "a.warc.gz") is ArchiveForm.WARC
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, zstd.compress])
-def test_damage_costs_no_record_after_it_in_the_bytes_read_ahead(pack):
+def test_damage_costs_no_record_after_it_in_the_bytes_read_ahead():
     """A decompressor that continues after an error must not consume later records."""
-    source = Random(1)
-    bodies = [source.randbytes(9_000).hex().encode() for _ in range(20)]
-    parts = [bytearray(pack(each)) for each in records(bodies)]
-    for place in (-12, len(parts[5]) // 2, 300):
-        damaged = bytearray(parts[5])
-        damaged[place] ^= 0xFF
+    for pack in [gzip.compress, zstd.compress]:
+        source = Random(1)
+        bodies = [source.randbytes(9_000).hex().encode() for _ in range(20)]
+        parts = [bytearray(pack(each)) for each in records(bodies)]
+        for place in (-12, len(parts[5]) // 2, 300):
+            damaged = bytearray(parts[5])
+            damaged[place] ^= 0xFF
 
-        found, reasons = read(b"".join([*parts[:5], damaged, *parts[6:]]))
+            found, reasons = read(b"".join([*parts[:5], damaged, *parts[6:]]))
 
-        assert [bodies.index(each) for each in found if each in bodies] == [
-            *range(5),
-            *range(6, 20),
-        ]
-        assert len(reasons) == 1 or pack is zstd.compress  # its frames have no checksum
+            assert [bodies.index(each) for each in found if each in bodies] == [
+                *range(5),
+                *range(6, 20),
+            ]
+            assert len(reasons) == 1 or pack is zstd.compress  # its frames have no checksum
 
 
 def test_extra_bytes_in_a_member_are_not_part_of_the_next_record():
@@ -223,12 +223,14 @@ def test_empty_lines_between_records_are_skipped():
     assert read(between + between.join(records()) + between) == (BODIES, [])
 
 
-@pytest.mark.parametrize("version", ["0.17", "0.18", "1.0", "1.1"])
-def test_every_version_line_end_and_letter_case_is_read(version):
-    made = b"".join(records([b"one"], version=version))
-    bare = made.replace(b"\r\n", b"\n").replace(b"WARC-", b"warc-").replace(b"Length", b"length")
+def test_every_version_line_end_and_letter_case_is_read():
+    for version in ["0.17", "0.18", "1.0", "1.1"]:
+        made = b"".join(records([b"one"], version=version))
+        bare = (
+            made.replace(b"\r\n", b"\n").replace(b"WARC-", b"warc-").replace(b"Length", b"length")
+        )
 
-    assert read(made) == read(bare) == ([b"one"], [])
+        assert read(made) == read(bare) == ([b"one"], [])
 
 
 def test_a_too_large_dictionary_is_refused():
@@ -258,11 +260,11 @@ def test_a_frame_that_needs_too_much_memory_is_refused():
     assert "Zstandard" in reasons[0]
 
 
-@pytest.mark.parametrize(("raw", "url"), [(b"\xc3\xa4", "\u00e4"), (b"\xe4", "%E4")])
-def test_bytes_beyond_ascii_in_an_address_are_kept(raw, url):
-    warc = PLAIN.replace(b"http://a.example/0", b"http://a.example/" + raw)
-    arc = b"http://a.example/%b 1.2.3.4 20200101000000 text/plain 1\nx\n" % raw
+def test_bytes_beyond_ascii_in_an_address_are_kept():
+    for raw, url in [(b"\xc3\xa4", "\u00e4"), (b"\xe4", "%E4")]:
+        warc = PLAIN.replace(b"http://a.example/0", b"http://a.example/" + raw)
+        arc = b"http://a.example/%b 1.2.3.4 20200101000000 text/plain 1\nx\n" % raw
 
-    (first, *_), (other,) = ForeignWarc(io.BytesIO(warc)), ForeignArc(io.BytesIO(arc))
+        (first, *_), (other,) = ForeignWarc(io.BytesIO(warc)), ForeignArc(io.BytesIO(arc))
 
-    assert first.target_uri == other.target_uri == f"http://a.example/{url}"
+        assert first.target_uri == other.target_uri == f"http://a.example/{url}"
