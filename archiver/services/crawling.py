@@ -3,13 +3,12 @@
 import asyncio
 import shutil
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from archiver.config import SETTINGS, Settings
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.derived_rows import compare_pending, rebuild_stale
 from archiver.crawl.pipeline import Pipeline
@@ -216,10 +215,6 @@ class CrawlStatus:
             self._storage_usage = StorageUsage(tuple(types), tuple(named), total)
         return self._storage_usage
 
-    def settings(self) -> Mapping[str, str]:
-        """Return the settings in effect as text, by name; secrets are only shown as ``set``."""
-        return {name: _displayed(self.context.settings, name) for name in SETTINGS}
-
     async def pause(self, *, paused: bool) -> None:
         """Pause or resume fetching in all processes; requests in progress are finished."""
         async with self.context.db.write() as conn:
@@ -324,15 +319,6 @@ def _site(key: str) -> str:
     """Return the host of a SURT prefix: ``example.org:8080`` for ``org,example:8080``."""
     host, colon, port = key.partition(":")
     return ".".join(reversed(host.split(","))) + colon + port
-
-
-def _displayed(settings: Settings, name: str) -> str:
-    value = getattr(settings, name)
-    if name in ("password", "notify_url"):
-        return "set" if value else ""
-    if isinstance(value, tuple):
-        return ", ".join(map(str, value))
-    return "" if value is None else str(value)
 
 
 POLL_SECONDS = 0.4

@@ -23,8 +23,8 @@ from archiver.model.message import Message
 from archiver.search.query_tree import Condition, FieldCondition, write
 from archiver.services.lists import Activity
 from archiver.web import auth
-from archiver.web.app_keys import RUNTIME, SESSION, SIGNED_IN, WORDINGS
-from archiver.web.origin import SAFE_METHODS, base_path, without_base
+from archiver.web.app_keys import RUNTIME, SIGNED_IN, WORDINGS
+from archiver.web.origin import base_path, without_base
 from archiver.web.responses import vary
 from archiver.web.static_files import preview_image_path, static_files
 from archiver.web.views import SideBar
@@ -183,7 +183,6 @@ def render(
             theme=theme_of(request),
             signed_in=request[SIGNED_IN],
             path=request.path,
-            can_choose=request.method in SAFE_METHODS and bool(request[SESSION]),
             chosen=choice_of(request),
             density=density_of(request),
             densities=tuple(Density),

@@ -821,7 +821,6 @@ class CrawlView(_ActionResult):
 
     Attributes:
         work: running jobs, waiting hosts and failures.
-        settings: current settings by name.
         archives: hosts of public archives from which missing pages can be requested.
         backlog: data that is not yet in the object store; None without an object store.
         incomplete_exports: number of exports that failed or lack something.
@@ -831,7 +830,6 @@ class CrawlView(_ActionResult):
     """
 
     work: CrawlState
-    settings: Mapping[str, str]
     archives: tuple[str, ...] = ()
     backlog: Backlog | None = None
     incomplete_exports: int = 0

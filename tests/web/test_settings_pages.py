@@ -87,6 +87,7 @@ async def test_a_refused_value_stays_in_its_field_with_the_reason(client):
         page = await answer.text()
     assert "Check feeds every: must be" in page
     assert 'value="x" aria-invalid="true" aria-describedby="why-feed_interval"' in page
+    assert '<select id="language"' in page
 
 
 async def test_saving_applies_a_setting_that_was_changed_elsewhere(client, saved_archive):

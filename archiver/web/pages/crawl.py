@@ -19,7 +19,6 @@ async def work(request: web.Request) -> web.StreamResponse:
     oversight = request.app[RUNTIME].crawl_status
     view = CrawlView(
         await oversight.state(),
-        oversight.settings(),
         archives=request.app[RUNTIME].recovery.archives,
         backlog=uploading.backlog if (uploading := request.app[RUNTIME].uploading) else None,
         incomplete_exports=sum(
