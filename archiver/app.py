@@ -386,9 +386,9 @@ class App:
     def upkeep(self) -> "BackgroundMaintenance":
         from archiver.services.compaction import BackgroundMaintenance
 
-        made = BackgroundMaintenance(self.settings.data, self.fixity, self.compacting)
-        self._stack.push_async_callback(made.stop)
-        return made
+        maintenance = BackgroundMaintenance(self.settings.data, self.fixity, self.compacting)
+        self._stack.push_async_callback(maintenance.stop)
+        return maintenance
 
     @cached_property
     def fixity(self) -> "Fixity":

@@ -121,10 +121,10 @@ def boolean() -> Kind:
     """Return a kind for a boolean."""
 
     def read(value: bool | str) -> bool:
-        known = str(value).lower()
-        if known not in _TRUE_WORDS | _FALSE_WORDS:
+        word = str(value).lower()
+        if word not in _TRUE_WORDS | _FALSE_WORDS:
             raise ValueError(Message("must be true or false"))
-        return known in _TRUE_WORDS
+        return word in _TRUE_WORDS
 
     return Kind("", read)
 
@@ -657,14 +657,14 @@ def variable(name: str) -> str:
 
 def unknown_variables(environment: Mapping[str, str]) -> dict[str, str]:
     """Map each unknown ``ARCHIVER_`` variable to the most similar known one, or to ""."""
-    found = {}
+    suggestions = {}
     for name in sorted(environment):
         own = name.removeprefix("ARCHIVER_").lower()
         is_known = not name.startswith("ARCHIVER_") or name.startswith(_OF_TESTS)
         if not is_known and own not in SETTINGS:
             similar = get_close_matches(own, SETTINGS, 1)
-            found[name] = variable(similar[0]) if similar else ""
-    return found
+            suggestions[name] = variable(similar[0]) if similar else ""
+    return suggestions
 
 
 _OF_TESTS = "ARCHIVER_TEST_"
@@ -745,20 +745,20 @@ def read_file(data: Path) -> dict[str, Any]:
         InvalidSettings: the file can't be parsed, or names a setting that it can't set.
     """
     try:
-        found = tomllib.loads((data / SETTINGS_FILE).read_text())
+        values = tomllib.loads((data / SETTINGS_FILE).read_text())
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, ValueError) as error:
         raise InvalidSettings({SETTINGS_FILE: f"can't be read: {error}"}) from error
-    parse_site_rules(found.pop(SITES, {}))
+    parse_site_rules(values.pop(SITES, {}))
     unknown = {
         name: f"is not a setting that {data / SETTINGS_FILE} can have"
-        for name in found
+        for name in values
         if name not in SETTINGS or name in NEVER_IN_FILE
     }
     if unknown:
         raise InvalidSettings(unknown)
-    return found
+    return values
 
 
 def default_data(environment: Mapping[str, str]) -> Path:

@@ -89,10 +89,10 @@ class AtomicFile:
     def version(self) -> FileVersion | None:
         """Return a value that changes with the file; None if the file does not exist."""
         try:
-            found = self.path.stat()
+            status = self.path.stat()
         except FileNotFoundError:
             return None
-        return found.st_ino, found.st_size, found.st_mtime_ns
+        return status.st_ino, status.st_size, status.st_mtime_ns
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -274,8 +274,10 @@ def child_environment(variables: Mapping[str, str] = os.environ, **more: str) ->
     """
     paths = [str(_PACKAGE_PARENT)]
     paths += filter(os.path.isabs, variables.get("PYTHONPATH", "").split(os.pathsep))
-    kept = {name: value for name, value in variables.items() if _ALLOWED_VARIABLES.fullmatch(name)}
-    return kept | {"PYTHONPATH": os.pathsep.join(paths)} | more
+    allowed = {
+        name: value for name, value in variables.items() if _ALLOWED_VARIABLES.fullmatch(name)
+    }
+    return allowed | {"PYTHONPATH": os.pathsep.join(paths)} | more
 
 
 async def start_child(

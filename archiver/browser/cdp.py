@@ -98,8 +98,8 @@ class Connection(asyncio.Protocol):
         if "error" in result:
             reason = str(result["error"].get("message", ""))[:300]
             raise BrowserError(f"The browser rejected {method}: {reason}")
-        found: dict[str, Any] = result.get("result", {})
-        return found
+        value: dict[str, Any] = result.get("result", {})
+        return value
 
     def send(self, method: str, session: str = "", **parameters: Any) -> int:
         """Send a command without waiting for its result; return its number."""

@@ -40,16 +40,16 @@ def find_browser(settings: Settings) -> Path:
         NoBrowser: there is none.
     """
     if settings.browser:
-        found = shutil.which(settings.browser)
-        if found is None:
+        path = shutil.which(settings.browser)
+        if path is None:
             raise NoBrowser(
                 "The browser in the settings, {browser}, is not an executable program.",
                 browser=settings.browser,
             )
-        return Path(found)
+        return Path(path)
     for name in NAMES:
-        if found := shutil.which(name):
-            return Path(found)
+        if path := shutil.which(name):
+            return Path(path)
     raise NoBrowser(
         "No browser is installed, so pages that need JavaScript are saved without it and "
         "marked as incomplete. Install Chromium, or set `browser` to its path: archiver "

@@ -155,11 +155,11 @@ class Page:
             PageTooLarge: it exceeds the size limit.
             BrowserError: it is gone, or cannot be read.
         """
-        found = await self._evaluate(f"({_script('serialise')})({MAX_CHARACTERS})")
-        if found is None:
+        page = await self._evaluate(f"({_script('serialise')})({MAX_CHARACTERS})")
+        if page is None:
             raise PageTooLarge("The page is too large after its scripts have run.")
-        url = str(found["url"]).partition("#")[0]
-        return RenderedPage(str(found["html"]), url, str(found["title"]), str(found["type"]))
+        url = str(page["url"]).partition("#")[0]
+        return RenderedPage(str(page["html"]), url, str(page["title"]), str(page["type"]))
 
     async def source(self) -> str:
         """Return the page with its scripts, up to ``MAX_SOURCE`` characters."""
@@ -187,8 +187,10 @@ class Page:
             await self._call_method(_RESIZE, **_window(min(HEIGHT + beyond, MAX_HEIGHT)))
         try:
             width, height = await self._size()
-            taken = min(height, MAX_HEIGHT)
-            picture = await self._capture("webp" if taken <= MAX_WEBP else "jpeg", width, taken, 1)
+            shown_height = min(height, MAX_HEIGHT)
+            picture = await self._capture(
+                "webp" if shown_height <= MAX_WEBP else "jpeg", width, shown_height, 1
+            )
         finally:
             if beyond:
                 self._connection.send(_RESIZE, self._session, **_window(HEIGHT))

@@ -78,7 +78,7 @@ def make_gate_key() -> GateKey:
 def _certificate(key: ec.EllipticCurvePrivateKey) -> bytes:
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "archiver")])
     now = datetime.now(UTC)
-    made = (
+    certificate = (
         x509.CertificateBuilder()
         .subject_name(name)
         .issuer_name(name)
@@ -88,7 +88,7 @@ def _certificate(key: ec.EllipticCurvePrivateKey) -> bytes:
         .not_valid_after(now + _VALID)
         .sign(key, hashes.SHA256())
     )
-    return made.public_bytes(serialization.Encoding.PEM)
+    return certificate.public_bytes(serialization.Encoding.PEM)
 
 
 MAX_HEAD_BYTES = 256 << 10
@@ -175,14 +175,14 @@ async def _content(stream: asyncio.StreamReader, request: GatedRequest) -> bytes
 
 
 async def _chunked(stream: asyncio.StreamReader) -> bytes:
-    decoder, found = ChunkDecoder(), bytearray()
+    decoder, body = ChunkDecoder(), bytearray()
     while not (decoder.is_complete or decoder.is_broken):
         piece = await stream.read(_PIECE)
-        if not piece or len(found) > MAX_CONTENT_BYTES:
+        if not piece or len(body) > MAX_CONTENT_BYTES:
             raise InvalidResponse("The request is truncated or too large.")
         for each in decoder.feed(piece):
-            found += each
-    return bytes(found)
+            body += each
+    return bytes(body)
 
 
 async def write_response(
@@ -241,8 +241,8 @@ async def _addresses(fetcher: Fetcher, host: str, port: int) -> list[str]:
         if not fetcher.guard.permits(host):
             raise BlockedAddressError(host, host)
         return [host]
-    found = await fetcher.resolver.resolve(host, port, socket.AF_UNSPEC)
-    return [each["host"] for each in found]
+    addresses = await fetcher.resolver.resolve(host, port, socket.AF_UNSPEC)
+    return [each["host"] for each in addresses]
 
 
 MAX_CONNECTIONS = 256

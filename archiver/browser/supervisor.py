@@ -75,8 +75,8 @@ def enter_cell(libc: Any, *, is_isolated: bool) -> bool:
     Return whether the network is isolated.
     """
     mine = os.geteuid(), os.getegid()
-    wanted = (_CLONE_NEWUSER | _CLONE_NEWNET, _CLONE_NEWUSER)
-    entered = next((each for each in wanted[not is_isolated :] if not libc.unshare(each)), 0)
+    flags = (_CLONE_NEWUSER | _CLONE_NEWNET, _CLONE_NEWUSER)
+    entered = next((each for each in flags[not is_isolated :] if not libc.unshare(each)), 0)
     if not entered:
         return False
     for name, line in (
@@ -93,8 +93,8 @@ def enter_cell(libc: Any, *, is_isolated: bool) -> bool:
 
 def _raise_loopback() -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
-        wanted = struct.pack("16sh14x", b"lo", _IFF_UP)
-        fcntl.ioctl(any_socket, _SIOCSIFFLAGS, wanted)
+        request = struct.pack("16sh14x", b"lo", _IFF_UP)
+        fcntl.ioctl(any_socket, _SIOCSIFFLAGS, request)
 
 
 def _start(plan: dict[str, Any], libc: Any) -> int:
@@ -148,9 +148,9 @@ def _handle_command(control: socket.socket) -> bool:
     try:
         command = control.recv(1)
         if command == ASK_FOR_SOCKET:
-            with socket.create_server(("127.0.0.1", 0), backlog=128) as made:
-                port = made.getsockname()[1]
-                socket.send_fds(control, [f"{port:05}".encode()], [made.fileno()])
+            with socket.create_server(("127.0.0.1", 0), backlog=128) as listening:
+                port = listening.getsockname()[1]
+                socket.send_fds(control, [f"{port:05}".encode()], [listening.fileno()])
     except OSError:
         return False
     return bool(command)
@@ -158,12 +158,12 @@ def _handle_command(control: socket.socket) -> bool:
 
 def _watch_memory(plan: dict[str, Any]) -> None:
     """Kill the largest process if it exceeds its limit, or all processes together exceed theirs."""
-    taken = {pid: memory_of(pid) for pid in descendants()}
-    if not taken:
+    memory_by_pid = {pid: memory_of(pid) for pid in descendants()}
+    if not memory_by_pid:
         return
-    largest = max(taken, key=lambda pid: taken[pid])
-    is_too_much = sum(taken.values()) > plan["memory_bytes"]
-    if is_too_much or taken[largest] > plan["renderer_bytes"]:
+    largest = max(memory_by_pid, key=lambda pid: memory_by_pid[pid])
+    is_too_much = sum(memory_by_pid.values()) > plan["memory_bytes"]
+    if is_too_much or memory_by_pid[largest] > plan["renderer_bytes"]:
         with suppress(ProcessLookupError):
             os.kill(largest, signal.SIGKILL)
 
@@ -188,12 +188,12 @@ def descendants() -> list[int]:
             stat = _read(f"/proc/{name}/stat").rpartition(")")[2].split()
             if len(stat) > 1 and stat[0] != "Z":
                 children.setdefault(int(stat[1]), []).append(int(name))
-    found, waiting = [], [os.getpid()]
+    processes, waiting = [], [os.getpid()]
     while waiting:
         more = children.get(waiting.pop(), [])
-        found += more
+        processes += more
         waiting += more
-    return found
+    return processes
 
 
 def _end_all() -> None:
@@ -224,10 +224,10 @@ def _reap(but: int) -> None:
     """Reap ended child processes except ``but``, whose exit ``_serve`` detects."""
     with suppress(ChildProcessError):
         while True:
-            found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-            if found is None or found.si_pid == but:
+            ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            if ended is None or ended.si_pid == but:
                 return
-            os.waitpid(found.si_pid, os.WNOHANG)
+            os.waitpid(ended.si_pid, os.WNOHANG)
 
 
 def _read(path: str) -> str:

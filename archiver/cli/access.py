@@ -75,8 +75,8 @@ async def _change_stored(cookies: CookieSettings, content: bytes | None, remove:
     elif remove:
         write_row("removed", str(await cookies.remove(remove)))
     else:
-        found = await cookies.list()
-        rows = [(each.host, each.path, each.name, _day(each.expires)) for each in found]
+        stored = await cookies.list()
+        rows = [(each.host, each.path, each.name, _day(each.expires)) for each in stored]
         write_table(("host", "path", "name", "expires"), rows, "no cookies.")
     return 0
 

@@ -214,8 +214,8 @@ async def _extract_again(settings: Settings, query: str, *, diff: bool) -> int:
 
 
 def _revision_lines(revision: Revision, *, diff: bool) -> Iterator[str]:
-    kept, change = revision.snapshot, revision.change
-    yield f"{kept.timestamp}\t+{change.added_words}\t-{change.removed_words}\t{kept.url}"
+    snapshot, change = revision.snapshot, revision.change
+    yield f"{snapshot.timestamp}\t+{change.added_words}\t-{change.removed_words}\t{snapshot.url}"
     if diff:
         yield from changed_lines(change.pieces)
 

@@ -131,28 +131,28 @@ async def show(settings: Settings, *, ref: str, timestamp: str | None, as_json: 
         entries = app.entries
         detail = await entries.get(ref)
         wanted = detail.snapshots or timestamp
-        shown = await entries.snapshot(ref, timestamp) if wanted else None
+        snapshot = await entries.snapshot(ref, timestamp) if wanted else None
     if as_json:
-        write_json(_document(detail, shown))
+        write_json(_document(detail, snapshot))
         return 0
-    for name, value in _rows(detail, shown):
+    for name, value in _rows(detail, snapshot):
         write_row(name, value)
-    if shown and shown.article:
-        write_text("\n" + shown.text)
-    elif shown and shown.snapshot.extractor == UNREAD:
+    if snapshot and snapshot.article:
+        write_text("\n" + snapshot.text)
+    elif snapshot and snapshot.snapshot.extractor == UNREAD:
         write_text("\nIts article is not extracted yet: run `archiver extract`.")
     return 0
 
 
-def _document(detail: EntryDetail, shown: SnapshotDetail | None) -> dict[str, object]:
+def _document(detail: EntryDetail, snapshot: SnapshotDetail | None) -> dict[str, object]:
     """Return the entry's fields, snapshots and duplicates, and the selected snapshot's article."""
     document: dict[str, object] = to_document(detail.entry)
     return document | {
         "snapshots": to_document(detail.snapshots),
-        "timestamp": shown.snapshot.timestamp if shown else None,
-        "article": shown.article if shown else "",
-        "text": shown.text if shown else "",
-        "requisites": to_document(shown.requisites) if shown else [],
+        "timestamp": snapshot.snapshot.timestamp if snapshot else None,
+        "article": snapshot.article if snapshot else "",
+        "text": snapshot.text if snapshot else "",
+        "requisites": to_document(snapshot.requisites) if snapshot else [],
         "duplicates": to_document(detail.duplicates),
     }
 

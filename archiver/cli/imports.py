@@ -231,12 +231,12 @@ async def imports(
 async def _list(settings: Settings, *, as_json: bool) -> int:
     async with open_app(settings, reads_only=True) as app:
         statuses = app.import_statuses
-        found = await statuses.recent()
+        statuses_shown = await statuses.recent()
     if as_json:
-        write_json(found)
+        write_json(statuses_shown)
         return 0
     rows: list[tuple[str, ...]] = []
-    for each in found:
+    for each in statuses_shown:
         date = write_iso(each.started_at)[:10]
         rows.append((str(each.id), date, each.phase, each.name, _numbers(each)))
         if each.error:
@@ -267,11 +267,11 @@ async def _undo(settings: Settings, number: int, *, as_json: bool) -> int:
 async def _failed(settings: Settings, number: int, *, as_json: bool) -> int:
     async with open_app(settings) as runtime:
         await runtime.imports.status(number)
-        found = await runtime.crawl_status.failures_of(number)
+        groups = await runtime.crawl_status.failures_of(number)
     if as_json:
-        write_json(found)
+        write_json(groups)
         return 0
-    for each in found:
+    for each in groups:
         write_row(str(each.entries), each.reason)
     return 0
 

@@ -44,13 +44,13 @@ async def lists(
 async def _print(runtime: App, changed: Sequence[str] | None, *, as_json: bool) -> int:
     """Print the changed lists and their nested lists; all lists if ``changed`` is None."""
     lists = await runtime.lists.all()
-    found = [
+    lists_shown = [
         each
         for each in lists
         if changed is None or any(is_within(each.path, path) for path in changed)
     ]
     if as_json:
-        write_json(to_document(found))
+        write_json(to_document(lists_shown))
     else:
         rows = [
             (
@@ -58,7 +58,7 @@ async def _print(runtime: App, changed: Sequence[str] | None, *, as_json: bool) 
                 "-" if each.shown_count is None else f"{each.shown_count}{'+' * each.is_more}",
                 each.query or "-",
             )
-            for each in found
+            for each in lists_shown
         ]
         write_table(("list", "entries", "saved search"), rows, "no lists.")
     return 0

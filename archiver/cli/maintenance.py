@@ -106,10 +106,10 @@ async def _bin(settings: Settings, *, restores: bool, refs: Sequence[str]) -> in
             write_row("entries", str(restored.entries))
             write_row("snapshots", str(restored.snapshots))
             return int(not restored.snapshots and not restored.entries)
-        found = await runtime.deleting.bin()
+        items = await runtime.deleting.bin()
     rows = [
         (f"{each.deleted_at:%Y-%m-%d %H:%M}", each.title, each.url, each.timestamp)
-        for each in found
+        for each in items
     ]
     write_table(("deleted (UTC)", "title", "URL", "snapshot"), rows, "the bin is empty.")
     return 0
@@ -205,16 +205,20 @@ def _places(locations: Sequence[str]) -> Places:
     Raises:
         ConfigurationError: a location is invalid, or two locations are of the same kind.
     """
-    found: dict[str, object] = {}
+    locations_by_kind: dict[str, object] = {}
     for each in locations:
         kind = "index" if each.startswith("postgresql://") else "store"
         if each == FOLDER and len(locations) == 1:
             return Places()
-        if each == FOLDER or kind in found or (kind == "store" and not each.startswith("s3://")):
+        if (
+            each == FOLDER
+            or kind in locations_by_kind
+            or (kind == "store" and not each.startswith("s3://"))
+        ):
             raise ConfigurationError(_UNKNOWN.format(each))
-        found[kind] = each
+        locations_by_kind[kind] = each
     try:
-        settings = read_settings(found, {})
+        settings = read_settings(locations_by_kind, {})
     except InvalidSettings as error:
         why = " ".join(f"{reason}." for reason in error.reasons.values())
         raise ConfigurationError(_INVALID.format(" and ".join(locations), why)) from error

@@ -145,9 +145,9 @@ def confirm_search(settings: Settings, query: str | None, what: str) -> None:
         click.Abort: the user declined.
     """
     if query and sys.stdin.isatty():
-        found: list[Summary] = []
-        run_until_signal(_summarise(settings, query, found))
-        for each in found:
+        summaries: list[Summary] = []
+        run_until_signal(_summarise(settings, query, summaries))
+        for each in summaries:
             if each.count > 1:
                 click.confirm(_question(what, each), abort=True, err=True)
 
@@ -159,13 +159,13 @@ def print_undo(command: str, number: int) -> None:
         click.echo(f"archiver: `archiver {command} --undo {number}` undoes this.", err=True)
 
 
-async def _summarise(settings: Settings, query: str, found: list[Summary]) -> int:
+async def _summarise(settings: Settings, query: str, summaries: list[Summary]) -> int:
     async with open_app(settings, reads_only=True) as app:
         search = app.search
-        found.append(await search.summary(ListingQuery(q=query)))
+        summaries.append(await search.summary(ListingQuery(q=query)))
     return 0
 
 
-def _question(what: str, found: Summary) -> str:
-    more = "more than " if found.has_more else ""
-    return f"{what} {more}{counted('{count} entry', '{count} entries', count=found.count)}?"
+def _question(what: str, summary: Summary) -> str:
+    more = "more than " if summary.has_more else ""
+    return f"{what} {more}{counted('{count} entry', '{count} entries', count=summary.count)}?"

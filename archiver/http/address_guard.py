@@ -61,10 +61,10 @@ class BlockedAddressError(OSError):
     def network(self) -> str:
         """Network that contains the address, as an example for the ``allow_networks`` setting."""
         try:
-            found = ip_address(self.address.partition("%")[0].strip("[]"))
+            address = ip_address(self.address.partition("%")[0].strip("[]"))
         except ValueError:
             return "192.168.1.0/24"
-        return str(ip_network((found, _NETWORK_BITS[found.version]), strict=False))
+        return str(ip_network((address, _NETWORK_BITS[address.version]), strict=False))
 
 
 class AddressGuard:
@@ -111,10 +111,10 @@ class GuardedResolver(abc.AbstractResolver):
             BlockedAddressError: none of its addresses is permitted.
             OSError: the host has no address.
         """
-        found = await self._inner.resolve(host, port, family)
-        permitted = [each for each in found if self._guard.permits(each["host"])]
-        if found and not permitted:
-            raise BlockedAddressError(host, found[0]["host"])
+        addresses = await self._inner.resolve(host, port, family)
+        permitted = [each for each in addresses if self._guard.permits(each["host"])]
+        if addresses and not permitted:
+            raise BlockedAddressError(host, addresses[0]["host"])
         return permitted
 
     async def close(self) -> None:

@@ -136,13 +136,13 @@ class HttpConnection(ResponseHandler):
             if self.reader is None or self.reader.is_complete:
                 return b""
             await self._wait()
-        found = self._body.popleft() if len(self._body) == 1 else b"".join(self._body)
+        data = self._body.popleft() if len(self._body) == 1 else b"".join(self._body)
         self._body.clear()
         self._backlog_bytes = 0
         if self._has_backlog:
             self._has_backlog, self._received_at = False, self._loop.time()
             self._resume_transport_reading()
-        return found
+        return data
 
     def data_received(self, data: bytes) -> None:
         """Parse received bytes; close the connection if they do not belong to a response."""
@@ -192,9 +192,9 @@ class HttpConnection(ResponseHandler):
         now = self._loop.time()
         if self._has_backlog:
             self._received_at = now
-        left = self._received_at + self._stall_seconds - now
-        if left > 0:
-            self._stall_timer = self._loop.call_later(left, self._check_timeout)
+        seconds_left = self._received_at + self._stall_seconds - now
+        if seconds_left > 0:
+            self._stall_timer = self._loop.call_later(seconds_left, self._check_timeout)
         else:
             self._fail(SocketTimeoutError("No data was received for too long."))
 

@@ -210,5 +210,5 @@ class GzipStream:
 
     def finish(self) -> bytes:
         """Return the final bytes of the encoded stream."""
-        rest: bytes = self._inner.flush()
-        return rest
+        trailer: bytes = self._inner.flush()
+        return trailer

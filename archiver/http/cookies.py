@@ -95,18 +95,18 @@ def read_cookies(text: str) -> tuple[list[Cookie], list[int]]:
     >>> read_cookies(".a.example\tTRUE\t/\tTRUE\t0\tid\tx")[0][0].host
     'a.example'
     """
-    found: dict[tuple[str, str, str], Cookie] = {}
+    by_key: dict[tuple[str, str, str], Cookie] = {}
     refused: list[int] = []
     for number, line in enumerate(text.splitlines(), 1):
         fields = line.removeprefix(_HTTP_ONLY)
         if not fields.strip() or fields.startswith("#"):
             continue
         cookie = _cookie(fields)
-        if cookie is None or (len(found) >= MAX_COOKIES and cookie.key not in found):
+        if cookie is None or (len(by_key) >= MAX_COOKIES and cookie.key not in by_key):
             refused.append(number)
         else:
-            found[cookie.key] = cookie
-    return [*found.values()], refused
+            by_key[cookie.key] = cookie
+    return [*by_key.values()], refused
 
 
 def parse_cookie_field(text: str, host: str, *, is_secure: bool) -> list[Cookie]:
@@ -118,12 +118,12 @@ def parse_cookie_field(text: str, host: str, *, is_secure: bool) -> list[Cookie]
     ['a', 'd']
     """
     below = "." in host and not _is_address(host)
-    found = []
+    cookies = []
     for pair in re.sub(r"^\s*cookie:", "", text, flags=re.IGNORECASE).split(";")[:MAX_SET]:
         name, is_pair, value = (each.strip() for each in pair.partition("="))
         if is_pair and _NAME.fullmatch(name) and _VALUE.fullmatch(value):
-            found.append(Cookie(host, below, "/", is_secure, 0, name, value))
-    return found
+            cookies.append(Cookie(host, below, "/", is_secure, 0, name, value))
+    return cookies
 
 
 def write_cookies(cookies: Iterable[Cookie]) -> str:
@@ -302,12 +302,12 @@ def parse_set_cookie(
         now: Unix seconds.
         suffixes: the public suffixes; needed for a cookie with a domain.
     """
-    pair, _, rest = readable(field[:MAX_LINE]).partition(";")
+    pair, _, attribute_text = readable(field[:MAX_LINE]).partition(";")
     name, is_pair, value = (each.strip(" \t") for each in pair.partition("="))
-    given = _attributes(rest)
+    attributes = _attributes(attribute_text)
     parts = urlsplit(url)
-    host, domain = parts.hostname or "", given.get("domain", "").lower().removeprefix(".")
-    is_secure = "secure" in given
+    host, domain = parts.hostname or "", attributes.get("domain", "").lower().removeprefix(".")
+    is_secure = "secure" in attributes
     if not is_pair or not _NAME.fullmatch(name) or _CONTROL.search(value):
         return None
     if is_secure != (parts.scheme == "https") and (is_secure or name.startswith(_PREFIXES)):
@@ -317,20 +317,20 @@ def parse_set_cookie(
         is_for_subdomains, domain = False, domain if domain == host else "-"
     if domain and domain != host and not (is_for_subdomains and host.endswith(f".{domain}")):
         return None
-    path = given.get("path", "")
+    path = attributes.get("path", "")
     if not path.startswith("/"):
         path = parts.path.rpartition("/")[0] or "/"
-    expires = _expiry(given, now)
+    expires = _expiry(attributes, now)
     return Cookie(domain or host, is_for_subdomains, path, is_secure, expires, name, value)
 
 
 def _attributes(text: str) -> dict[str, str]:
     """Return cookie attributes by lower-case name; the last of repeated attributes is used."""
-    found = {}
+    attributes = {}
     for each in text.split(";"):
         name, _, value = each.partition("=")
-        found[name.strip(" \t").lower()] = value.strip(" \t")
-    return found
+        attributes[name.strip(" \t").lower()] = value.strip(" \t")
+    return attributes
 
 
 def _expiry(attributes: Mapping[str, str], now: float) -> int:

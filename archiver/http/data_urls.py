@@ -39,8 +39,8 @@ def is_data_url(reference: str) -> bool:
 
 def read_data_url(url: str) -> DataUrl | None:
     """Return the content of a data URL; None if it is malformed."""
-    given, mark, fragment = url[5:].partition("#")
-    head, comma, body = given.partition(",")
+    header_text, mark, fragment = url[5:].partition("#")
+    head, comma, body = header_text.partition(",")
     if not comma:
         return None
     payload = unquote_to_bytes(body.encode("utf-8", "replace"))

@@ -55,8 +55,8 @@ _PYTHON_NAMES: Final = {"cp874": "windows-874"}
 def is_enough_text(start: bytes) -> bool:
     """Return whether the start of a text is long enough to detect its encoding."""
     first = _NOT_ASCII.search(start, 0, MAX_START_BYTES)
-    wanted = first.start() + SAMPLE_BYTES if first else MAX_START_BYTES
-    return len(start) >= min(wanted, MAX_START_BYTES)
+    needed = first.start() + SAMPLE_BYTES if first else MAX_START_BYTES
+    return len(start) >= min(needed, MAX_START_BYTES)
 
 
 def detect(start: bytes, url: str) -> Encoding:
@@ -254,11 +254,11 @@ def _sheet_declaration(start: bytes) -> _Declared:
 def _undeclared(start: bytes, media_type: str, url: str, declared: str) -> ChosenEncoding:
     if is_utf8_by_default(media_type):
         return ChosenEncoding(UTF_8, Source.BYTES, declared)
-    found = detect(start, url)
+    encoding = detect(start, url)
     # Replay converts a page to UTF-8 if its encoding is not ASCII-transparent, so a style sheet
     # cannot inherit such an encoding.
-    is_inherited = is_css(media_type) and found in ASCII_TRANSPARENT
-    return ChosenEncoding(found, Source.ENVIRONMENT if is_inherited else Source.BYTES, declared)
+    is_inherited = is_css(media_type) and encoding in ASCII_TRANSPARENT
+    return ChosenEncoding(encoding, Source.ENVIRONMENT if is_inherited else Source.BYTES, declared)
 
 
 def is_utf8_by_default(media_type: str) -> bool:

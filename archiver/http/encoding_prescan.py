@@ -124,8 +124,8 @@ def _first_declaration(
             at = _position_after(data, b"-->", at + 2)
         elif meta := _META.match(data, at):
             at = _end_of_tag(data, meta.end())
-            if found := _declaration(_attributes(data, meta.end(), at - 1)):
-                return found
+            if declaration := _declaration(_attributes(data, meta.end(), at - 1)):
+                return declaration
         elif tag := any_tag.match(data, at):
             at = index_after(tag)
         else:
@@ -153,16 +153,16 @@ def _end_of_raw_text(data: bytes, name: bytes, at: int) -> int:
 
 
 def _position_after(data: bytes, mark: bytes, at: int) -> int:
-    found = data.find(mark, at)
-    if found < 0:
+    position = data.find(mark, at)
+    if position < 0:
         raise _EndOfDataError
-    return found + len(mark)
+    return position + len(mark)
 
 
 def _attributes(data: bytes, at: int, end: int) -> Iterator[tuple[bytes, bytes]]:
     """Yield (name, value) of the attributes of a tag, in lower case."""
-    for found in _ATTRIBUTE.finditer(data, at, end):
-        yield found[1].lower(), (found[2] or found[3] or found[4] or b"").lower()
+    for match in _ATTRIBUTE.finditer(data, at, end):
+        yield match[1].lower(), (match[2] or match[3] or match[4] or b"").lower()
 
 
 def _declaration(attributes: Iterable[tuple[bytes, bytes]]) -> _Declared:

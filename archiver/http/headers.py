@@ -44,8 +44,8 @@ class ResponseHead:
     @property
     def is_chunked(self) -> bool:
         """Return whether the body is declared to use chunked framing (RFC 9112 §7.1)."""
-        given = self.combined("transfer-encoding")
-        codings = given.lower().split(",") if given else ()
+        coding = self.combined("transfer-encoding")
+        codings = coding.lower().split(",") if coding else ()
         return any(each.partition(";")[0].strip(WHITESPACE) == "chunked" for each in codings)
 
 
@@ -101,15 +101,15 @@ def parse_head(head: bytes) -> ResponseHead:
 
 def without_fields(head: bytes, names: Collection[str]) -> bytes:
     """Return a head without the named fields (lower case), including their folded lines."""
-    kept: list[bytes] = []
+    lines: list[bytes] = []
     is_left_out = False
     for line in BytesIO(head):  # Only LF ends a line, as in parse_head.
         if line[:1] not in (b" ", b"\t"):
             name = line.partition(b":")[0].decode("latin-1").strip(WHITESPACE).lower()
             is_left_out = name in names
         if not is_left_out:
-            kept.append(line)
-    return b"".join(kept)
+            lines.append(line)
+    return b"".join(lines)
 
 
 def readable(value: str) -> str:
@@ -138,10 +138,10 @@ def link_values(value: str) -> Iterator[tuple[str, dict[str, str]]]:
     >>> list(link_values('</style.css>; rel="preload"; as=style'))
     [('/style.css', {'rel': 'preload', 'as': 'style'})]
     """
-    for found in _LINK.finditer(value):
+    for match in _LINK.finditer(value):
         yield (
-            found[1],
-            {name.lower(): quoted or bare for name, quoted, bare in _PARAMETER.findall(found[2])},
+            match[1],
+            {name.lower(): quoted or bare for name, quoted, bare in _PARAMETER.findall(match[2])},
         )
 
 

@@ -39,8 +39,8 @@ class MediaType:
 
     def with_parameter(self, name: str, value: str) -> Self:
         """Return a copy with the parameter set, or removed if the value is empty."""
-        kept = tuple(pair for pair in self.parameters if pair[0] != name)
-        return type(self)(self.essence, (*kept, (name, value)) if value else kept)
+        others = tuple(pair for pair in self.parameters if pair[0] != name)
+        return type(self)(self.essence, (*others, (name, value)) if value else others)
 
     @property
     def is_xml(self) -> bool:
@@ -103,26 +103,26 @@ def extract_media_type(content_type: str | None) -> MediaType | None:
     Returns:
         The media type; None if there is no valid one.
     """
-    found: MediaType | None = None
+    result: MediaType | None = None
     charset = ""
     for value in _split((content_type or "")[:MAX_FIELD]):
-        given = parse_media_type(value)
-        if given is None or given.essence == "*/*":
+        media_type = parse_media_type(value)
+        if media_type is None or media_type.essence == "*/*":
             continue
-        if found is None or given.essence != found.essence:
-            charset = given.get("charset")
-        elif charset and not given.get("charset"):
-            given = given.with_parameter("charset", charset)
-        found = given
-    return found
+        if result is None or media_type.essence != result.essence:
+            charset = media_type.get("charset")
+        elif charset and not media_type.get("charset"):
+            media_type = media_type.with_parameter("charset", charset)
+        result = media_type
+    return result
 
 
 def _split(text: str) -> Iterator[str]:
     """Yield the values of a comma-separated list; commas in quoted strings are part of a value."""
     at = 0
     while at <= len(text):
-        found = _VALUE.match(text, at)
-        end = found.end() if found else at
+        match = _VALUE.match(text, at)
+        end = match.end() if match else at
         yield text[at:end]
         at = end + 1
 
@@ -251,8 +251,8 @@ def resolve_media_type(declared: MediaType | None, start: bytes) -> MediaType:
     if not is_generic(declared):
         return declared
     is_text = declared.essence == _TEXT and not _BINARY.intersection(start)
-    known = "" if is_text else _type_by_signature(start)
-    return MediaType(known) if known else declared
+    detected = "" if is_text else _type_by_signature(start)
+    return MediaType(detected) if detected else declared
 
 
 def is_generic(declared: MediaType | None) -> bool:
@@ -289,9 +289,9 @@ def as_image(media_type: MediaType, start: bytes) -> MediaType:
     Browsers detect such formats from the first bytes and ignore the declared type. So the detected
     type replaces the declared type, unless this is also the type of an image, video, sound or font.
     """
-    known = _type_by_signature(start[:SNIFFED_BYTES])
-    is_known = known.startswith(_DISPLAYED) and not media_type.essence.startswith(_DISPLAYED)
-    return MediaType(known) if is_known else media_type
+    detected = _type_by_signature(start[:SNIFFED_BYTES])
+    is_known = detected.startswith(_DISPLAYED) and not media_type.essence.startswith(_DISPLAYED)
+    return MediaType(detected) if is_known else media_type
 
 
 def is_html(kind: str) -> bool:
@@ -313,8 +313,8 @@ def _guess(start: bytes) -> str:
     text = start.removeprefix(b"\xef\xbb\xbf").lstrip(b"\t\n\x0c\r ")
     if _starts_like_html(text.lower()):
         return "text/html"
-    if known := _type_by_signature(start):
-        return known
+    if detected := _type_by_signature(start):
+        return detected
     if text.startswith(b"<?xml"):
         return "text/xml"
     is_text = start.startswith(_BYTE_ORDER_MARKS) or not _BINARY.intersection(start)

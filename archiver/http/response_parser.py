@@ -129,9 +129,9 @@ def dechunk(pieces: Iterable[bytes]) -> Iterator[bytes]:
         yield from decoder.feed(piece)
         if decoder.is_complete or decoder.is_broken:
             return
-    rest = decoder.finish()
-    if rest:
-        yield rest
+    remaining = decoder.finish()
+    if remaining:
+        yield remaining
 
 
 def _size(line: bytes) -> int | None:
@@ -244,11 +244,11 @@ class ResponseReader:
         """Consume response heads in the buffer; return whether the final head is complete."""
         while self.head is None:
             start = _start_of_status(self._held)
-            found = _EMPTY_LINE.search(self._held, max(self._searched - 2, 0))
-            end = self._searched = found.end() if found else len(self._held)
+            match = _EMPTY_LINE.search(self._held, max(self._searched - 2, 0))
+            end = self._searched = match.end() if match else len(self._held)
             if self._head_bytes_read + end > MAX_HEAD_BYTES:
                 raise InvalidResponse("The header has no end.")
-            if found is None:
+            if match is None:
                 return False
             head = bytes(self._held[start:end])
             del self._held[:end]
@@ -316,10 +316,10 @@ def _content_length(head: ResponseHead) -> int | None:
     Raises:
         InvalidResponse: the response has several different lengths (RFC 9110 §8.6).
     """
-    given = {each.strip() for each in (head.combined("content-length") or "").split(",")}
-    if len(given) > 1:
+    lengths = {each.strip() for each in (head.combined("content-length") or "").split(",")}
+    if len(lengths) > 1:
         raise InvalidResponse("There are several different content lengths.")
-    (text,) = given
+    (text,) = lengths
     is_number = text.isascii() and text.isdigit() and len(text) <= 20
     length = int(text) if is_number else _MAX_LENGTH
     return length if length < _MAX_LENGTH else None

@@ -161,11 +161,11 @@ class OpenResponse:
         return piece
 
     async def _take_rest(self) -> bytes:
-        if rest := self._reader.take_payload():
-            await self._sink.take(b"", rest)
+        if payload := self._reader.take_payload():
+            await self._sink.take(b"", payload)
         if self._reader.truncation and not self._sink.payload_length:
             raise FetchError(truncated_response(self._request.url))
-        return rest
+        return payload
 
     async def exchange(self, *, truncated: Truncation | None = None) -> Exchange:
         """Return the exchange with the body read so far; the caller closes the exchange.

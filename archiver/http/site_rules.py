@@ -93,8 +93,8 @@ class SiteRules:
     def _read(self, content: bytes | None) -> dict[str, SiteRule]:
         """Return the rules in the file by host; the earlier rules if the file is now invalid."""
         try:
-            found = tomllib.loads((content or b"").decode())
-            rules = parse_site_rules(found.get(SITES, {}))
+            document = tomllib.loads((content or b"").decode())
+            rules = parse_site_rules(document.get(SITES, {}))
             self._rules = dict(_by_host(rules))
         except ValueError as error:
             log.warning("rules of sites are invalid", file=SETTINGS_FILE, reason=str(error))

@@ -71,13 +71,13 @@ def _path_key(path: str) -> str:
 
 def _normalise_path(path: str) -> str:
     """Return a path without empty segments and with ``.`` and ``..`` resolved."""
-    kept: list[str] = []
+    segments: list[str] = []
     for segment in path.split("/")[1:]:
-        if segment == ".." and kept:
-            kept.pop()
+        if segment == ".." and segments:
+            segments.pop()
         elif segment != ".":
-            kept.append(segment)
-    return "/" + "".join(f"{each}/" for each in kept[:-1] if each) + "".join(kept[-1:])
+            segments.append(segment)
+    return "/" + "".join(f"{each}/" for each in segments[:-1] if each) + "".join(segments[-1:])
 
 
 def _query_key(query: str) -> str:
@@ -99,12 +99,12 @@ def _unescape(text: str) -> str:
 
 def _unescape_nested(text: str) -> str:
     """Unescape completely in one pass; an unescaped character can complete another escape."""
-    kept: list[str] = []
+    parts: list[str] = []
     for char in text:
-        kept.append(char)
-        while len(kept) > 2 and kept[-3] == "%" and kept[-2] in _HEX and kept[-1] in _HEX:
-            kept[-3:] = [chr(int(kept[-2] + kept[-1], 16))]
-    return "".join(kept)
+        parts.append(char)
+        while len(parts) > 2 and parts[-3] == "%" and parts[-2] in _HEX and parts[-1] in _HEX:
+            parts[-3:] = [chr(int(parts[-2] + parts[-1], 16))]
+    return "".join(parts)
 
 
 def _escape(text: str) -> str:
@@ -130,14 +130,14 @@ _QUERY_SESSIONS = tuple(
 def _without_path_session(path: str) -> str:
     """Remove the ids that ASP.NET puts between the segments of a path."""
     for session in _PATH_SESSIONS:
-        if found := session.fullmatch(path):
-            path = found[1] + found[2]
+        if match := session.fullmatch(path):
+            path = match[1] + match[2]
     return path
 
 
 def _without_query_session(query: str) -> str:
     """Remove the session ids of Java, PHP, ASP and ColdFusion from a query."""
     for session in _QUERY_SESSIONS:
-        if found := session.fullmatch(query):
-            query = found[1] + (found[2] or "")
+        if match := session.fullmatch(query):
+            query = match[1] + (match[2] or "")
     return query

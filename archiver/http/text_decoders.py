@@ -113,8 +113,8 @@ class _Codec:
     def replace_undecodable(self, data: bytes, start: int) -> tuple[str, int]:
         """Return the replacement of undecodable bytes, and where decoding resumes."""
         for end in range(min(start + 2, len(data)), start, -1):
-            if known := self.extension(data[start:end]):
-                return known, end
+            if characters := self.extension(data[start:end]):
+                return characters, end
         found = self.erroneous.match(data, start)
         return _REPLACED_DOUBLE_BYTE, found.end() if found else start + 1
 
@@ -171,8 +171,8 @@ def _euc_jp(data: bytes) -> str:
     """Decode the vendor rows that EUC-JP shares with Windows-31J."""
     if len(data) != 2 or min(data) < 0xA1 or max(data) > 0xFE:
         return ""
-    found = kanji(data[0] & 0x7F, data[1] & 0x7F)
-    return "" if "\ue000" <= found <= "\uf8ff" else found
+    character = kanji(data[0] & 0x7F, data[1] & 0x7F)
+    return "" if "\ue000" <= character <= "\uf8ff" else character
 
 
 def _gb18030(data: bytes) -> str:
@@ -366,8 +366,8 @@ def encode_query(reference: str, encoding: Encoding) -> str:
     """
     if encoding == UTF_8 or encoding in _WITHOUT_ENCODER or reference.isascii():
         return reference
-    rest, hash_, fragment = reference.partition("#")
-    path, mark, query = rest.partition("?")
+    before_fragment, hash_, fragment = reference.partition("#")
+    path, mark, query = before_fragment.partition("?")
 
     def encode(run: re.Match[str]) -> str:
         if encoding in SINGLE_BYTE:

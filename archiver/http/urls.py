@@ -123,15 +123,15 @@ def without_trackers(url: str, trackers: Sequence[str]) -> str:
     >>> without_trackers("https://a.example/?id=1&utm_source=x#part", ["utm_*"])
     'https://a.example/?id=1#part'
     """
-    rest, hash_, fragment = url.partition("#")
-    path, mark, query = rest.partition("?")
+    before_fragment, hash_, fragment = url.partition("#")
+    path, mark, query = before_fragment.partition("?")
     if not mark:
         return url
     pairs = query.split("&")
-    kept = [each for each in pairs if not _is_tracker(each, trackers)]
-    if len(kept) == len(pairs):
+    pairs_kept = [each for each in pairs if not _is_tracker(each, trackers)]
+    if len(pairs_kept) == len(pairs):
         return url
-    return path + (f"?{'&'.join(kept)}" if kept else "") + hash_ + fragment
+    return path + (f"?{'&'.join(pairs_kept)}" if pairs_kept else "") + hash_ + fragment
 
 
 def _is_tracker(pair: str, trackers: Sequence[str]) -> bool:

@@ -51,8 +51,8 @@ def urls_in_text(text: str) -> Iterator[FoundUrl]:
     >>> [found.url for found in urls_in_text("(https://a.example/b_(c)), https://d.example/e.")]
     ['https://a.example/b_(c)', 'https://d.example/e']
     """
-    for found in _URL.finditer(text):
-        whole, start = found[0], found.start()
+    for match in _URL.finditer(text):
+        whole, start = match[0], match.start()
         if text[max(0, start - 1) : start] in ("[", "<"):  # [[url|title]], <url|title>
             whole = whole.partition("|")[0]
         for part in _NEXT_URL.split(whole):

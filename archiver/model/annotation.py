@@ -32,14 +32,14 @@ def write_source_record(fields: Mapping[str, Any]) -> str:
 
     Empty fields are left out; without any field, the result is empty.
     """
-    kept = {name: value for name, value in fields.items() if value not in ("", None, [], {})}
-    if not kept:
+    nonempty = {name: value for name, value in fields.items() if value not in ("", None, [], {})}
+    if not nonempty:
         return ""
-    line = _dump(kept)
+    line = _dump(nonempty)
     if len(line) <= MAX_SOURCE_LINE:
         return line
-    line = _dump({name: _truncated(value) for name, value in kept.items()})
-    return line if len(line) <= MAX_SOURCE_LINE else _dump({"left out": [*kept][:100]})
+    line = _dump({name: _truncated(value) for name, value in nonempty.items()})
+    return line if len(line) <= MAX_SOURCE_LINE else _dump({"left out": [*nonempty][:100]})
 
 
 def merged_source_records(first: str, second: str) -> str:
@@ -102,20 +102,20 @@ def merged_notes(first: str, later: str) -> str:
     """Append the paragraphs of ``later`` that ``first`` lacks. Merging is associative."""
     if later in ("", first):
         return first
-    known = paragraphs(first)
-    if not known:
+    paragraphs_before = paragraphs(first)
+    if not paragraphs_before:
         return later if paragraphs(later) else first
-    more = new_paragraphs(known, later)
+    more = new_paragraphs(paragraphs_before, later)
     return BETWEEN.join((first, *more))
 
 
 def new_paragraphs(lines_before: list[str], note: str) -> list[str]:
     """Return the paragraphs of ``note`` that are not in ``lines_before``, without duplicates."""
     existing = {each.strip() for each in lines_before}
-    kept: dict[str, str] = {}
+    lines: dict[str, str] = {}
     for each in paragraphs(note):
-        kept.setdefault(each.strip(), each)
-    return [each for name, each in kept.items() if name not in existing]
+        lines.setdefault(each.strip(), each)
+    return [each for name, each in lines.items() if name not in existing]
 
 
 @lru_cache(4096)
@@ -131,10 +131,10 @@ def tag_key(tag: str) -> str:
 
 def unique_tags(tags: Iterable[str]) -> tuple[str, ...]:
     """Return tags in order, without duplicates; of several spellings, the first is kept."""
-    kept: dict[str, str] = {}
+    by_key: dict[str, str] = {}
     for each in tags:
-        kept.setdefault(tag_key(each), each)
-    return tuple(kept.values())
+        by_key.setdefault(tag_key(each), each)
+    return tuple(by_key.values())
 
 
 MAX_HIGHLIGHTS = 500
@@ -297,9 +297,9 @@ def _source_records(first: Annotation, later: Annotation) -> str:
     if later.title in ("", first.title) and '{"title":' not in was + later.source_record:
         return merged_source_records(was, later.source_record)
     given = [write_source_record({"title": each.title}) for each in (first, later) if each.title]
-    kept = merged_source_records(was, "\n".join(filter(None, (later.source_record, *given))))
+    merged = merged_source_records(was, "\n".join(filter(None, (later.source_record, *given))))
     now = write_source_record({"title": first.title or later.title})
-    lines = [each for each in kept.split("\n") if each and each != now]
+    lines = [each for each in merged.split("\n") if each and each != now]
     titles = {each for each in lines if _is_title(each)}
     return "\n".join([*(each for each in lines if each not in titles), *sorted(titles)])
 
@@ -318,10 +318,10 @@ def _merged_lists(first: Mapping[str, int], later: Mapping[str, int]) -> dict[st
 
 def _without_duplicates(highlights: tuple[Highlight, ...]) -> tuple[Highlight, ...]:
     """Drop highlights with a duplicate id."""
-    kept: dict[str, Highlight] = {}
+    by_id: dict[str, Highlight] = {}
     for each in highlights:
-        kept.setdefault(each.id, each)
-    return tuple(kept.values())
+        by_id.setdefault(each.id, each)
+    return tuple(by_id.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,19 +361,21 @@ class AnnotationChange:
         tags = annotation.tags if self.tags is None else self.tags
         spelled = {tag_key(each): each for each in annotation.tags}
         lost = frozenset(map(tag_key, self.without_tags))
-        kept = (each for each in (*tags, *self.with_tags) if tag_key(each) not in lost)
+        tags_after = (each for each in (*tags, *self.with_tags) if tag_key(each) not in lost)
         changed = replace(
             annotation,
             title=_or(self.title, annotation.title),
             note=_or(self.note, annotation.note),
-            tags=unique_tags(spelled.get(tag_key(each), each) for each in kept),
+            tags=unique_tags(spelled.get(tag_key(each), each) for each in tags_after),
             is_read=annotation.is_read if self.is_read is None else self.is_read,
             is_starred=annotation.is_starred if self.is_starred is None else self.is_starred,
         )
         before = annotation.lists
-        wanted = (*(before if self.folders is None else self.folders), *self.with_folders)
-        gone = frozenset(self.without_folders)
-        return changed.in_lists({each: before.get(each, 0) for each in wanted if each not in gone})
+        folders_after = (*(before if self.folders is None else self.folders), *self.with_folders)
+        removed = frozenset(self.without_folders)
+        return changed.in_lists(
+            {each: before.get(each, 0) for each in folders_after if each not in removed}
+        )
 
 
 def _or(wanted: str | None, present: str) -> str:

@@ -208,13 +208,13 @@ def path_for_search(path: str, taken: Collection[str]) -> str:
 
 def with_parents(lists: Iterable[EntryList]) -> list[EntryList]:
     """Return lists without duplicates, each preceded by its parents."""
-    given = {each.path: each for each in lists}
-    found: dict[str, EntryList] = {}
-    for path, each in given.items():
+    by_path = {each.path: each for each in lists}
+    with_ancestors: dict[str, EntryList] = {}
+    for path, each in by_path.items():
         for outer in folders_above(path):
-            found.setdefault(outer, given.get(outer, EntryList(outer)))
-        found.setdefault(path, each)
-    return list(found.values())
+            with_ancestors.setdefault(outer, by_path.get(outer, EntryList(outer)))
+        with_ancestors.setdefault(path, each)
+    return list(with_ancestors.values())
 
 
 def with_more(
@@ -225,20 +225,20 @@ def with_more(
     Returns:
         All lists, and those of ``added`` that exceed ``MAX_LISTS`` or ``MAX_PATHS``.
     """
-    found = {each.path: each for each in with_parents(lists)}
+    all_by_path = {each.path: each for each in with_parents(lists)}
     first = {each.path: each for each in added}
     left_out: list[EntryList] = []
     room = MAX_PATHS
     for path, each in first.items():
         around = (first.get(outer, EntryList(outer)) for outer in folders_above(path))
-        fresh = [one for one in (*around, each) if one.path not in found]
+        fresh = [one for one in (*around, each) if one.path not in all_by_path]
         length = sum(len(one.path) for one in fresh)
-        if len(found) + len(fresh) > MAX_LISTS or length > room:
+        if len(all_by_path) + len(fresh) > MAX_LISTS or length > room:
             left_out.append(each)
         else:
-            found |= {one.path: one for one in fresh}
+            all_by_path |= {one.path: one for one in fresh}
             room -= length
-    return list(found.values()), left_out
+    return list(all_by_path.values()), left_out
 
 
 def as_tree(lists: Sequence[EntryList]) -> list[EntryList]:
@@ -246,12 +246,12 @@ def as_tree(lists: Sequence[EntryList]) -> list[EntryList]:
     below: dict[str, list[EntryList]] = {}
     for each in with_parents(lists):
         below.setdefault(folder_path(folder_names(each.path)[:-1]), []).append(each)
-    found: list[EntryList] = []
+    tree: list[EntryList] = []
     waiting = below.get("", [])[::-1]
     while waiting:
-        found.append(waiting.pop())
-        waiting += below.get(found[-1].path, [])[::-1]
-    return found
+        tree.append(waiting.pop())
+        waiting += below.get(tree[-1].path, [])[::-1]
+    return tree
 
 
 def with_nested_counts(lists: Sequence[EntryList], twice: Mapping[str, int]) -> list[EntryList]:
@@ -283,11 +283,11 @@ def duplicate_counts(members: Iterable[tuple[int, str]]) -> Counter[str]:
 
     ``members`` has (entry id, path) of entries in several lists, grouped by entry.
     """
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for _, rows in groupby(members, key=itemgetter(0)):
         reached = Counter(one for _, path in rows for one in (*folders_above(path), path))
-        found.update({path: count - 1 for path, count in reached.items() if count > 1})
-    return found
+        counts.update({path: count - 1 for path, count in reached.items() if count > 1})
+    return counts
 
 
 def placed(lists: Sequence[EntryList], path: str, before: str) -> list[EntryList]:

@@ -305,15 +305,15 @@ class Choices:
     @classmethod
     def read(cls, document: str) -> "Choices":
         """Parse the JSON that ``write`` returned; an empty text gives the default options."""
-        known = json.loads(document) if document else {}
-        columns = known.get("columns")
+        values = json.loads(document) if document else {}
+        columns = values.get("columns")
         return cls(
-            tags=tuple(known.get("tags", ())),
-            folders_as=FoldersAs(_current(known.get("folders_as", FoldersAs.LISTS))),
-            to_read=ToRead(_current(known.get("to_read", ToRead.AS_IN_FILE))),
-            capture=CaptureWhen(known.get("capture", CaptureWhen.NOW)),
-            only_folders=tuple(known.get("only_folders", ())),
-            into=known.get("into", ""),
+            tags=tuple(values.get("tags", ())),
+            folders_as=FoldersAs(_current(values.get("folders_as", FoldersAs.LISTS))),
+            to_read=ToRead(_current(values.get("to_read", ToRead.AS_IN_FILE))),
+            capture=CaptureWhen(values.get("capture", CaptureWhen.NOW)),
+            only_folders=tuple(values.get("only_folders", ())),
+            into=values.get("into", ""),
             columns={name: ColumnRole(role) for name, role in columns.items()} if columns else None,
         )
 
@@ -539,12 +539,12 @@ def format_problem(text: str, detail: object) -> str:
 def with_detail(reason: str) -> Message | str:
     """Return the reason in a report as a message with its details; unchanged if it has none."""
     for text, pattern in _PATTERNS:
-        if found := pattern.fullmatch(reason):
-            return Message(text, **found.groupdict())
+        if match := pattern.fullmatch(reason):
+            return Message(text, **match.groupdict())
     return reason
 
 
 def as_message(reason: str) -> Message:
     """Return the reason of a report as a message, which can be translated."""
-    found = with_detail(reason)
-    return Message(found) if isinstance(found, str) else found
+    message = with_detail(reason)
+    return Message(message) if isinstance(message, str) else message

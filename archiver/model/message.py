@@ -29,8 +29,8 @@ class Message:
 
     def __str__(self) -> str:
         text = self.many if self.many and self.values["count"] != 1 else self.text
-        shown = {name: _shown(value) for name, value in self.values.items()}
-        return text.format(**shown) if shown else text
+        texts = {name: _shown(value) for name, value in self.values.items()}
+        return text.format(**texts) if texts else text
 
     def __bool__(self) -> bool:
         return bool(self.text)

@@ -89,8 +89,8 @@ def known_limits(names: Iterable[object]) -> tuple[Limit, ...]:
     (<Limit.TIME: 'time'>,)
     """
     every = {each.value: each for each in Limit}
-    found = (every.get(name) for name in names if isinstance(name, str))
-    return tuple(dict.fromkeys(each for each in found if each))
+    limits = (every.get(name) for name in names if isinstance(name, str))
+    return tuple(dict.fromkeys(each for each in limits if each))
 
 
 class RenditionKind(StrEnum):
@@ -194,12 +194,12 @@ def renditions_of(
     named: Sequence[RenditionRef], places: Mapping[RecordId, Location]
 ) -> tuple[Rendition, ...]:
     """Return the first rendition of each kind whose record has a known location."""
-    found = {
+    by_kind = {
         each.kind: Rendition(each.kind, each.media_type, places[each.record_id], each.digest)
         for each in reversed(named)
         if each.record_id in places
     }
-    return tuple(reversed(found.values()))
+    return tuple(reversed(by_kind.values()))
 
 
 WHOLE = 100

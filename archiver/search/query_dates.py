@@ -19,8 +19,8 @@ class Date:
     day: int | None = None
 
     def __str__(self) -> str:
-        rest = (f"-{part:02}" for part in (self.month, self.day) if part)
-        return f"{self.year}{''.join(rest)}"
+        parts = (f"-{part:02}" for part in (self.month, self.day) if part)
+        return f"{self.year}{''.join(parts)}"
 
     @property
     def begins(self) -> datetime:

@@ -46,10 +46,10 @@ class Field:
 
 
 def _site(text: str) -> str:
-    found = re.sub(r"^[a-z]+://|^\*?\.|/.*$", "", text.lower())
-    if not _SITE.fullmatch(found):
+    site = re.sub(r"^[a-z]+://|^\*?\.|/.*$", "", text.lower())
+    if not _SITE.fullmatch(site):
         raise ValueError("no host")
-    return found
+    return site
 
 
 def _one_of(*values: str) -> Callable[[str], str]:
@@ -97,10 +97,10 @@ def _numbers(text: str) -> Numbers:
 def _percent(text: str) -> Numbers:
     """Parse a range of percentages, or of fractions if a number has a decimal point (0.5)."""
     if "." not in text.replace("..", " "):
-        found = _numbers(text.replace("%", ""))
-        if max(found.least or 0, found.most or 0) > _WHOLE:
+        numbers = _numbers(text.replace("%", ""))
+        if max(numbers.least or 0, numbers.most or 0) > _WHOLE:
             raise ValueError("more than all")
-        return found
+        return numbers
     shares = _FRACTION_RANGE.fullmatch(text)
     if not shares:
         raise ValueError("no share")

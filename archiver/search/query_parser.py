@@ -80,14 +80,14 @@ def tokenize(text: str) -> Iterator[Token]:
         at = match.end()
 
 
-def _token(found: re.Match[str]) -> Token:
-    at, end, kind = found.start(), found.end(), found.lastgroup
+def _token(match: re.Match[str]) -> Token:
+    at, end, kind = match.start(), match.end(), match.lastgroup
     if kind in ("phrase", "star"):
-        return Token(Sign.PHRASE, at, end, found["phrase"], bool(found["star"]))
+        return Token(Sign.PHRASE, at, end, match["phrase"], bool(match["star"]))
     if kind == "name":
-        return Token(Sign.FIELD, at, end, found["name"])
+        return Token(Sign.FIELD, at, end, match["name"])
     if kind == "word":
-        word = found["word"]
+        word = match["word"]
         if word == "OR":
             return Token(Sign.OR, at, end, word)
         return Token(Sign.WORD, at, end, word.rstrip("*"), word.endswith("*"))
@@ -148,8 +148,8 @@ class _Parser:
             self._take()
             if self._peek() and not self._next_is(Sign.CLOSE):
                 nodes.append(self._unary(depth))
-        found = [node for node in nodes if node]
-        return disjunction(found) if found else None
+        alternatives = [node for node in nodes if node]
+        return disjunction(alternatives) if alternatives else None
 
     def _unary(self, depth: int) -> Node | None:
         if self._next_is(Sign.OR):

@@ -40,23 +40,23 @@ def snippet(text: str, tree: Node) -> tuple[SnippetPiece, ...]:
     """
     text = " ".join(text[:_MAX_TEXT].split())
     folded = Folded(text)
-    found = list(islice(_matches(folded.text, tree), _MAX_HITS))
-    start, end = _window(text, folded.place(_best_start(found)))
-    pieces = list(_pieces(text, start, end, [folded.span(match.span()) for match in found]))
+    matches = list(islice(_matches(folded.text, tree), _MAX_HITS))
+    start, end = _window(text, folded.place(_best_start(matches)))
+    pieces = list(_pieces(text, start, end, [folded.span(match.span()) for match in matches]))
     return tuple(piece for piece in pieces if piece.text)
 
 
 def match_positions(text: str, tree: Node) -> list[tuple[int, int]]:
     """Return the (start, end) positions of query words in a text, in order, limited in number."""
     folded = Folded(text[:_MAX_TEXT])
-    found = islice(_matches(folded.text, tree), _MAX_MARKED)
-    return [folded.span(match.span()) for match in found]
+    matches = islice(_matches(folded.text, tree), _MAX_MARKED)
+    return [folded.span(match.span()) for match in matches]
 
 
 def _matches(folded: str, tree: Node) -> Iterator[re.Match[str]]:
     """Yield the matches of query words in a folded text."""
-    wanted = tuple(each for each in positive_terms(tree) if each.column in _HIGHLIGHTED_COLUMNS)
-    return _pattern(wanted, is_spaced=not has_unspaced(folded)).finditer(folded)
+    terms = tuple(each for each in positive_terms(tree) if each.column in _HIGHLIGHTED_COLUMNS)
+    return _pattern(terms, is_spaced=not has_unspaced(folded)).finditer(folded)
 
 
 class Folded:
@@ -90,12 +90,12 @@ class Folded:
         """Return the position in the original text of a position in the folded text."""
         return min(at + self._differences[bisect_right(self._places, at)], self._length)
 
-    def span(self, found: tuple[int, int]) -> tuple[int, int]:
+    def span(self, span_found: tuple[int, int]) -> tuple[int, int]:
         """Return (start, end) in the original text of a span in the folded text.
 
         Combining marks after the last character are included.
         """
-        return self.place(found[0]), self.place(found[1])
+        return self.place(span_found[0]), self.place(span_found[1])
 
 
 @lru_cache(maxsize=64)

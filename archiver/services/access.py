@@ -237,8 +237,12 @@ class AccessControl:
     def _is_password(self, given: str) -> bool:
         if self._configured is not None:
             return hmac.compare_digest(_digest(given), _digest(self._configured))
-        kept = self._access.password
-        return kept is not None and len(given) <= MAX_PASSWORD and is_password(given, kept)
+        stored_hash = self._access.password
+        return (
+            stored_hash is not None
+            and len(given) <= MAX_PASSWORD
+            and is_password(given, stored_hash)
+        )
 
     async def set_password(self, new: str) -> None:
         """Set or change the password, end all sessions and invalidate signed URLs.
@@ -261,8 +265,8 @@ class AccessControl:
                 least_password=LEAST_PASSWORD,
                 longest_password=MAX_PASSWORD,
             )
-        kept = await asyncio.to_thread(hash_password, new)
-        await self._change(lambda access: replace(access, password=kept, sessions=()))
+        hashed = await asyncio.to_thread(hash_password, new)
+        await self._change(lambda access: replace(access, password=hashed, sessions=()))
 
     async def remove_password(self) -> None:
         """Remove the password, tokens and sessions, so that anyone who can connect has access.
@@ -291,17 +295,17 @@ class AccessControl:
             raise InputError(
                 "You have reached the limit of {most} tokens. Revoke one first.", most=MAX_TOKENS
             )
-        made = TOKEN_PREFIX + secrets.token_urlsafe(_TOKEN_BYTES)
-        token = Token(secrets.token_hex(8), name, scope, _hex(made), int(time.time()))
+        token_text = TOKEN_PREFIX + secrets.token_urlsafe(_TOKEN_BYTES)
+        token = Token(secrets.token_hex(8), name, scope, _hex(token_text), int(time.time()))
         await self._change(lambda access: replace(access, tokens=(*access.tokens, token)))
-        return made
+        return token_text
 
     async def revoke(self, token_id: str) -> None:
         """Revoke a token, if it exists."""
 
         def without(access: Access) -> Access:
-            kept = tuple(each for each in access.tokens if each.id != token_id)
-            return replace(access, tokens=kept)
+            remaining = tuple(each for each in access.tokens if each.id != token_id)
+            return replace(access, tokens=remaining)
 
         await self._change(without)
 
@@ -324,8 +328,8 @@ class AccessControl:
 
         def with_session(access: Access) -> Access:
             alive = sorted(filter(_is_alive, access.sessions), key=lambda each: each.seen_at)
-            kept = alive[max(len(alive) - MAX_SESSIONS + 1, 0) :]
-            return replace(access, sessions=(*kept, session))
+            sessions_kept = alive[max(len(alive) - MAX_SESSIONS + 1, 0) :]
+            return replace(access, sessions=(*sessions_kept, session))
 
         await self._change(with_session)
         return identity
@@ -353,8 +357,8 @@ class AccessControl:
 
     async def _end(self, is_over: Callable[[Session], bool]) -> None:
         def without(access: Access) -> Access:
-            kept = tuple(each for each in access.sessions if not is_over(each))
-            return replace(access, sessions=kept)
+            remaining = tuple(each for each in access.sessions if not is_over(each))
+            return replace(access, sessions=remaining)
 
         await self._change(without)
 

@@ -112,11 +112,11 @@ class ArchiveImport:
     async def payloads(self, file: BinaryIO, name: str, kind: str) -> AsyncIterator[RecordCounts]:
         """Import the responses of a file, and collect its revisits for the method ``revisits``."""
         if kind == WACZ:
-            async for taken in self._package(file, name):
-                yield taken
+            async for counts in self._package(file, name):
+                yield counts
             return
-        async for taken in self._records(_READERS[ArchiveForm(kind)](file), name):
-            yield taken
+        async for counts in self._records(_READERS[ArchiveForm(kind)](file), name):
+            yield counts
 
     async def revisits(self, pending: "PendingRevisits") -> AsyncIterator[RecordCounts]:
         """Import revisits whose originals are stored: those of this file, and of earlier files."""
@@ -124,22 +124,22 @@ class ArchiveImport:
         waiting = read_lines(iter(self._revisits))
         with SpooledLines() as unresolved:
             while batch := await asyncio.to_thread(lambda: list(islice(waiting, BATCH))):
-                found = await resolver.resolve(batch)
-                gaps = [each for each in found if isinstance(each, ForeignRevisit)]
+                resolved = await resolver.resolve(batch)
+                gaps = [each for each in resolved if isinstance(each, ForeignRevisit)]
                 for each in gaps:
                     unresolved.add(write_line(self._with_marks(each)))
                 self._has_pending = self._has_pending or bool(gaps)
                 yield await self._import_batch(
                     [
                         missing_payload(each) if isinstance(each, ForeignRevisit) else each
-                        for each in found
+                        for each in resolved
                     ]
                 )
             files = await asyncio.to_thread(pending.files)
             await asyncio.to_thread(pending.add, unresolved)
         for file in files if self._captures else ():
-            async for taken in self._earlier(resolver, pending, file):
-                yield taken
+            async for counts in self._earlier(resolver, pending, file):
+                yield counts
 
     async def _earlier(
         self, resolver: RevisitResolver, pending: "PendingRevisits", file: Path
@@ -149,14 +149,14 @@ class ArchiveImport:
         with SpooledLines() as unresolved:
             waiting = read_lines(await asyncio.to_thread(pending.lines, file))
             while batch := await asyncio.to_thread(lambda: list(islice(waiting, BATCH))):
-                found = await resolver.resolve(batch)
-                left = [each for each in found if isinstance(each, ForeignRevisit)]
+                resolved = await resolver.resolve(batch)
+                left = [each for each in resolved if isinstance(each, ForeignRevisit)]
                 for each in left:
                     unresolved.add(write_line(each))
-                if len(left) < len(found):
+                if len(left) < len(resolved):
                     is_resolved = True
-                    rest = [each for each in found if not isinstance(each, ForeignRevisit)]
-                    yield await self._import_batch(rest, is_earlier=True)
+                    captures = [each for each in resolved if not isinstance(each, ForeignRevisit)]
+                    yield await self._import_batch(captures, is_earlier=True)
             if is_resolved:
                 # Resolved revisits must be recorded before the file that lists them is replaced.
                 await self._context.recorder.drain()
@@ -181,8 +181,8 @@ class ArchiveImport:
         intake = EntryImporter(self._context, import_id)
         noted = self._entries.read()
         while some := await asyncio.to_thread(lambda: list(islice(noted, BATCH))):
-            taken = await intake.take(some)
-            yield RecordCounts(failed=taken.failed, queued=taken.queued)
+            counts = await intake.take(some)
+            yield RecordCounts(failed=counts.failed, queued=counts.queued)
 
     def refuse_if_nothing_was_read(self, name: str) -> None:
         """Raise ``UnreadableFile`` if no capture could be read."""
@@ -202,8 +202,8 @@ class ArchiveImport:
             yield self._failed(name, error)
             return
         for member in package.records:
-            async for taken in self._member(package, member):
-                yield taken
+            async for counts in self._member(package, member):
+                yield counts
         for member in package.packages:
             if is_inner:
                 yield self._failed(
@@ -211,8 +211,8 @@ class ArchiveImport:
                     UnreadableFile("Archives inside other archives are not supported."),
                 )
                 continue
-            async for taken in self._inner_package(package, member):
-                yield taken
+            async for counts in self._inner_package(package, member):
+                yield counts
         try:
             await asyncio.to_thread(self._add_listed, package)
         except UnreadableFile as error:
@@ -227,8 +227,8 @@ class ArchiveImport:
                     yield self._failed(member, UnreadableFile("It is not a WARC file."))
                     return
                 records = _READERS[form](_Rejoined(head, source))
-                async for taken in self._records(records, member):
-                    yield taken
+                async for counts in self._records(records, member):
+                    yield counts
         except UnreadableFile as error:
             yield self._failed(member, error)
 
@@ -239,8 +239,8 @@ class ArchiveImport:
             except UnreadableFile as error:
                 yield self._failed(member, error)
                 return
-            async for taken in self._package(file, member, is_inner=True):
-                yield taken
+            async for counts in self._package(file, member, is_inner=True):
+                yield counts
 
     async def _records(self, records: ForeignFile, name: str) -> AsyncIterator[RecordCounts]:
         most_bytes = self._context.settings.max_body_bytes
@@ -272,13 +272,13 @@ class ArchiveImport:
             passed_over=sum(isinstance(each, IgnoredRecord) for each in batch),
         )
 
-    def _marked(self, found: ForeignCapture) -> ForeignCapture:
+    def _marked(self, capture: ForeignCapture) -> ForeignCapture:
         """Add the WARC fields that mark an imported capture; they replace those of the file."""
         if not self._marks:
-            return found
-        exchange = found.exchange
+            return capture
+        exchange = capture.exchange
         fields = dict(exchange.fields) | dict(self._marks)
-        return replace(found, exchange=replace(exchange, fields=tuple(fields.items())))
+        return replace(capture, exchange=replace(exchange, fields=tuple(fields.items())))
 
     def _note(self, batch: Sequence[Found]) -> None:
         """Collect the revisits, pages, renditions and entry records of a batch; blocking."""
@@ -439,19 +439,19 @@ class Archives:
             with SpooledPages() as pages, SpooledEntries() as noted, SpooledLines() as revisits:
                 marks = (*_origin(name, kind, uploaded_at), *upload_field(uploaded_at))
                 taking = ArchiveImport(context, pages, noted, revisits, marks)
-                async for taken in taking.payloads(file, name, kind):
-                    yield taken
+                async for counts in taking.payloads(file, name, kind):
+                    yield counts
                 await context.recorder.drain()
                 pending = PendingRevisits(context.store.directory.parent / PENDING)
-                async for taken in taking.revisits(pending):
-                    yield taken
+                async for counts in taking.revisits(pending):
+                    yield counts
                 await context.recorder.drain()
                 taking.refuse_if_nothing_was_read(name)
-                async for taken in taking.pages(f"import:{name}"):
-                    yield taken
+                async for counts in taking.pages(f"import:{name}"):
+                    yield counts
                 await context.recorder.drain()
-                async for taken in taking.entries(import_id):
-                    yield taken
+                async for counts in taking.entries(import_id):
+                    yield counts
 
 
 def _origin(name: str, kind: str, uploaded_at: datetime | None) -> tuple[tuple[str, str], ...]:

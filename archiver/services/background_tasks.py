@@ -98,8 +98,8 @@ async def _crawl_process(
 
 def _for_servers(settings: Settings) -> dict[str, str]:
     """Return the environment variables with credentials of the object store and the database."""
-    wanted = ("AWS_",) * bool(settings.store) + ("PG",) * bool(settings.index)
-    return {name: value for name, value in os.environ.items() if name.startswith(wanted)}
+    prefixes = ("AWS_",) * bool(settings.store) + ("PG",) * bool(settings.index)
+    return {name: value for name, value in os.environ.items() if name.startswith(prefixes)}
 
 
 async def _stop(process: asyncio.subprocess.Process) -> None:

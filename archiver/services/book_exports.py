@@ -63,16 +63,16 @@ class ArticlePictures:
             moment: timestamp of the article's snapshot.
             most: maximum total bytes; further images are dropped.
         """
-        left = min(most, MAX_ARTICLE_BYTES)
-        found: dict[str, Picture] = {}
-        wanted = [each for each in candidates(html) if each][:MAX_PICTURES]
-        for urls in wanted:
-            if found.keys().isdisjoint(urls) and (archived := await self._first(urls, moment)):
+        bytes_left = min(most, MAX_ARTICLE_BYTES)
+        pictures: dict[str, Picture] = {}
+        alternatives = [each for each in candidates(html) if each][:MAX_PICTURES]
+        for urls in alternatives:
+            if pictures.keys().isdisjoint(urls) and (archived := await self._first(urls, moment)):
                 url, picture = archived
-                if len(picture.data) <= left:
-                    left -= len(picture.data)
-                    found[url] = picture
-        return found
+                if len(picture.data) <= bytes_left:
+                    bytes_left -= len(picture.data)
+                    pictures[url] = picture
+        return pictures
 
     async def _first(self, urls: Sequence[str], moment: Timestamp) -> tuple[str, Picture] | None:
         """Return the first of the URLs that has an archived image, and this image.
@@ -87,9 +87,9 @@ class ArticlePictures:
         return None
 
     def _picture(self, holder: Capture) -> Picture | None:
-        found = read_payload(self._store, holder, MAX_PICTURE_BYTES)
-        is_shown = found is not None and found.media_type in _SHOWN
-        return Picture(found.media_type, found.content) if found and is_shown else None
+        payload = read_payload(self._store, holder, MAX_PICTURE_BYTES)
+        is_shown = payload is not None and payload.media_type in _SHOWN
+        return Picture(payload.media_type, payload.content) if payload and is_shown else None
 
 
 MAX_ARTICLES = 2_000
@@ -148,8 +148,8 @@ class Books:
         number = 0
         async for chapter in self._chapters(manifest, at, on_damage):
             number += 1
-            made = await asyncio.to_thread(single_page.article, chapter, number)
-            yield made.encode("utf-8", "replace")
+            article = await asyncio.to_thread(single_page.article, chapter, number)
+            yield article.encode("utf-8", "replace")
         yield single_page.CLOSING.encode()
 
     async def epub(
@@ -197,15 +197,15 @@ class Books:
     async def _chapters(
         self, manifest: Manifest, at: str | None, on_damage: OnDamage
     ) -> AsyncIterator[Chapter]:
-        left = MAX_BYTES
-        async for entry, shown in self._shown.each(manifest.entries, at, on_damage):
-            if shown is None:
+        bytes_left = MAX_BYTES
+        async for entry, snapshot in self._shown.each(manifest.entries, at, on_damage):
+            if snapshot is None:
                 yield chapter_of(entry, None, "")
                 continue
-            html = await asyncio.to_thread(plain, shown.article)
-            pictures = await self._pictures.of(html, shown.snapshot.timestamp, most=left)
-            left -= sum(len(each.data) for each in pictures.values())
-            yield replace(chapter_of(entry, shown.snapshot, html), pictures=pictures)
+            html = await asyncio.to_thread(plain, snapshot.article)
+            pictures = await self._pictures.of(html, snapshot.snapshot.timestamp, most=bytes_left)
+            bytes_left -= sum(len(each.data) for each in pictures.values())
+            yield replace(chapter_of(entry, snapshot.snapshot, html), pictures=pictures)
 
 
 def chapter_of(entry: Entry, snapshot: Snapshot | None, html: str) -> Chapter:
@@ -263,8 +263,8 @@ class MarkdownTree:
         self, rows: Sequence[int], at: str | None, on_damage: OnDamage
     ) -> AsyncGenerator[Member, None]:
         """Yield the files of entries at their newest snapshots, or those closest to a timestamp."""
-        async for entry, shown in self._shown.each(rows, at, on_damage):
-            for member in await self._members(entry, shown, rows):
+        async for entry, snapshot in self._shown.each(rows, at, on_damage):
+            for member in await self._members(entry, snapshot, rows):
                 yield member
 
     async def zip(
@@ -287,10 +287,10 @@ class MarkdownTree:
     ) -> AsyncGenerator[bytes, None]:
         """Yield all entries as one text; images and links point to the web."""
         written = 0
-        async for entry, shown in self._shown.each(rows, at, on_damage):
+        async for entry, snapshot in self._shown.each(rows, at, on_damage):
             number = 0 if len(rows) == 1 else written + 1
-            made = await asyncio.to_thread(_as_text, entry, shown, number)
-            yield f"{BETWEEN if written else ''}{made}".encode("utf-8", "replace")
+            markdown = await asyncio.to_thread(_as_text, entry, snapshot, number)
+            yield f"{BETWEEN if written else ''}{markdown}".encode("utf-8", "replace")
             written += 1
 
     async def write(

@@ -37,8 +37,8 @@ async def iterate_captures(
     """
     while True:
         async with db.read() as conn:
-            found = await captures.in_range(conn, key_range, after=after, limit=PAGE)
-        inside = [each for each in found if _is_before(each[0], until, key_range)]
+            page = await captures.in_range(conn, key_range, after=after, limit=PAGE)
+        inside = [each for each in page if _is_before(each[0], until, key_range)]
         if inside:
             after = inside[-1][0]
             yield inside
@@ -193,8 +193,8 @@ class Cdx:
         if query.collapse and query.paging.number and not start:
             selection.prime(await self._before(query, page_range))
         empty = True
-        async with aclosing(self._rows(query, selection, page_range, start)) as found:
-            async for rows in found:
+        async with aclosing(self._rows(query, selection, page_range, start)) as batches:
+            async for rows in batches:
                 empty = False
                 yield writer.rows(rows)
         if empty and query.pywb:
@@ -212,13 +212,13 @@ class Cdx:
         """Return the requested range; None for a page after the last one."""
         if query.paging.number is None:
             return CdxRange()
-        found = await self._pages.page_range(query)
-        if found is None and query.pywb:
+        page_range = await self._pages.page_range(query)
+        if page_range is None and query.pywb:
             pages, _ = await self._pages.count(query)
             raise InputError(
                 f"Page {query.paging.number} invalid: First Page is 0, Last Page is {pages - 1}"
             )
-        return found
+        return page_range
 
     async def _before(
         self, query: CdxQuery, page_range: CdxRange
@@ -307,12 +307,12 @@ class Cdx:
         """Return the position of a resume key; reject the key if its row has changed."""
         if not resume_key:
             return None
-        number, _, rest = resume_key.partition("-")
+        number, _, key = resume_key.partition("-")
         place = None
         if number.isascii() and number.isdecimal() and len(number) < 19:
             async with self._db.read() as conn:
                 place = await captures.place_of(conn, int(number))
-        if place is None or rest != f"{place[1]}-{_checksum(place)}":
+        if place is None or key != f"{place[1]}-{_checksum(place)}":
             raise InputError("resumeKey is not valid for this index. Start without it.")
         return place
 

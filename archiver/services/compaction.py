@@ -198,12 +198,12 @@ class CompactionService:
             only_moves: rewrite only segments in which revisits change.
             dry_run: count the changes without making them.
         """
-        found = (await asyncio.to_thread(self._store.storage.survey)).segments
+        files = (await asyncio.to_thread(self._store.storage.survey)).segments
         async with self._db.read() as conn:
             indexed = await segment_rows.indexed(conn)
-        total, read = sum(each.size for each in found), 0
-        for each in found:
-            why_not = why_not_uploadable(each, found, indexed, self._store)
+        total, read = sum(each.size for each in files), 0
+        for each in files:
+            why_not = why_not_uploadable(each, files, indexed, self._store)
             try:
                 plan = await self._plan(each.name, moving)
                 wants = [action for _, action in plan.records if action is not RecordAction.KEEP]
@@ -316,10 +316,10 @@ async def _is_due(conn: AsyncConnection, before: int | None) -> bool:
 
 async def _is_revisited(conn: AsyncConnection, moving: _Moving) -> bool:
     """Return whether a capture since the plan has a payload that is only in a deleted record."""
-    found = await record_locations.revisits_of_deleted(
+    revisits = await record_locations.revisits_of_deleted(
         conn, after=moving.last_capture, before=moving.before
     )
-    digests = {each.payload_digest for each in found}
+    digests = {each.payload_digest for each in revisits}
     return bool(digests - (await captures.originals(conn, [*digests])).keys())
 
 
@@ -330,14 +330,16 @@ async def _deleted_records(
     keys = {each.hash_url for each in some if each.hash_url}
     keys |= {each.referer for each in some if each.referer}
     deleted_after: set[str] = set()
-    gone: set[str] = {*await tombstones.captures(conn, ids)}
+    deleted: set[str] = {*await tombstones.captures(conn, ids)}
     if moving.before is not None:
-        deleted_after, kept = await record_locations.deleted_after(conn, keys, ids, moving.before)
-        keys, gone = keys - deleted_after, gone - kept
+        deleted_after, still_needed = await record_locations.deleted_after(
+            conn, keys, ids, moving.before
+        )
+        keys, deleted = keys - deleted_after, deleted - still_needed
     generations = await tombstones.generations(conn, keys)
     existing = await entries.states_of(conn, [*map(HashUrl, generations)])
     return DeletedRecords(
-        captures=frozenset(gone),
+        captures=frozenset(deleted),
         generations=generations,
         entries=frozenset(generations.keys() - existing.keys()),
         snapshots=frozenset(await tombstones.snapshots(conn, keys)),

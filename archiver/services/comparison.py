@@ -116,21 +116,21 @@ class SnapshotComparison:
             head = open_payload(record)[0] if record.block_length else None
         except StoreError:
             head = None
-        found: dict[str, str] = {}
+        headers: dict[str, str] = {}
         for name, value in head.headers if head else ():
             key = name.lower()
             if key not in _ALWAYS_NEW:
-                found[key] = f"{found[key]}, {value}" if key in found else value
-        return found
+                headers[key] = f"{headers[key]}, {value}" if key in headers else value
+        return headers
 
 
 def _metadata_of(detail: SnapshotDetail) -> dict[str, str]:
-    kept = detail.snapshot
-    fields = asdict(kept.metadata)
+    snapshot = detail.snapshot
+    fields = asdict(snapshot.metadata)
     answered = {
-        "status": str(kept.capture.status),
-        "media type": kept.capture.media_type,
-        "address": kept.final_url,
+        "status": str(snapshot.capture.status),
+        "media type": snapshot.capture.media_type,
+        "address": snapshot.final_url,
         "encoding": detail.charset.used,
     }
     return fields | answered

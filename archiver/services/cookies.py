@@ -106,21 +106,21 @@ class CookieSettings:
         """
         if "\t" in text:
             return await self.take(text.encode())
-        found = parse_cookie_field(text, host, is_secure=is_secure)
-        if not found:
+        pasted = parse_cookie_field(text, host, is_secure=is_secure)
+        if not pasted:
             raise InputError(
                 "These are not cookies. Paste them as name=value; name=value, or the text of a "
                 "cookies.txt."
             )
-        await self._change(lambda before: _merged(before, found))
-        return CookieImportResult(len(found), ())
+        await self._change(lambda before: _merged(before, pasted))
+        return CookieImportResult(len(pasted), ())
 
     async def list(self) -> list[CookieInfo]:
         """Return the cookies without their values, sorted by host and name."""
-        found = sorted(
+        sorted_cookies = sorted(
             map(_named, cookies_in(await self.content())), key=lambda each: (each.host, each.name)
         )
-        return [*found]
+        return [*sorted_cookies]
 
     async def remove(self, host: str, *, exactly: bool = False, must_exist: bool = True) -> int:
         """Remove the cookies of a host and its subdomains; return their number.
@@ -134,25 +134,25 @@ class CookieSettings:
             InputError: there are no such cookies.
         """
         cookie_host = host.strip().lower().removeprefix(".")
-        gone: list[Cookie] = []
+        removed: list[Cookie] = []
 
         def without(before: Sequence[Cookie]) -> list[Cookie]:
             of_host = _is_same if exactly else _is_cookie_of
-            gone.extend(each for each in before if of_host(each.host, cookie_host))
-            return [each for each in before if each not in gone]
+            removed.extend(each for each in before if of_host(each.host, cookie_host))
+            return [each for each in before if each not in removed]
 
         await self._change(without)
-        if not gone and must_exist:
+        if not removed and must_exist:
             raise InputError("No cookies are stored for {host}.", host=host)
-        return len(gone)
+        return len(removed)
 
     async def _change(self, change: Callable[[Sequence[Cookie]], Sequence[Cookie]]) -> None:
         await self._file.change(lambda stored: write_cookies(change(cookies_in(stored))).encode())
 
 
-def _merged(before: Sequence[Cookie], found: Sequence[Cookie]) -> list[Cookie]:
+def _merged(before: Sequence[Cookie], imported: Sequence[Cookie]) -> list[Cookie]:
     """Add cookies, replacing those with the same key; if there are too many, drop the oldest."""
-    by_key = {each.key: each for each in (*before, *found)}
+    by_key = {each.key: each for each in (*before, *imported)}
     return [*by_key.values()][-MAX_COOKIES:]
 
 
@@ -160,8 +160,8 @@ def _is_same(host: str, wanted: str) -> bool:
     return host == wanted
 
 
-def _is_cookie_of(host: str, wanted: str) -> bool:
-    return host == wanted or host.endswith(f".{wanted}")
+def _is_cookie_of(host: str, site: str) -> bool:
+    return host == site or host.endswith(f".{site}")
 
 
 def _named(cookie: Cookie) -> CookieInfo:

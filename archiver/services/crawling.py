@@ -229,8 +229,8 @@ class CrawlStatus:
     async def failures_of(self, import_id: int) -> tuple[FailureGroup, ...]:
         """Return the failures of an import by reason."""
         async with self.context.db.read() as conn:
-            found = await crawl_status.failed_by_reason(conn, most=MAX_FAILED, import_id=import_id)
-        return tuple(found)
+            groups = await crawl_status.failed_by_reason(conn, most=MAX_FAILED, import_id=import_id)
+        return tuple(groups)
 
     async def try_again(self, reason: str, import_id: int | None = None) -> int:
         """Requeue entries that failed for a reason, all or those of an import; return their number.
@@ -243,19 +243,19 @@ class CrawlStatus:
         last = count = 0
         while True:
             async with self.context.db.write() as conn:
-                found = await crawl_status.failed_of(
+                failed = await crawl_status.failed_of(
                     conn, why=reason, after=last, limit=BATCH, import_id=import_id
                 )
-                if not found:
+                if not failed:
                     break
                 now = datetime.now(UTC)
-                made = await queue.enqueue(
-                    conn, found, priority=_IMPORT_PRIORITY, now=now, import_id=import_id
+                new_jobs = await queue.enqueue(
+                    conn, failed, priority=_IMPORT_PRIORITY, now=now, import_id=import_id
                 )
-                await crawl_status.set_queued(conn, [*made])
+                await crawl_status.set_queued(conn, [*new_jobs])
                 if import_id is not None:
-                    await imports.count_failed_as_pending(conn, import_id, len(made))
-            last, count = found[-1][0], count + len(made)
+                    await imports.count_failed_as_pending(conn, import_id, len(new_jobs))
+            last, count = failed[-1][0], count + len(new_jobs)
         self.crawling.wake()
         return count
 
@@ -269,19 +269,19 @@ class CrawlStatus:
         count = 0
         while True:
             async with self.context.db.write() as conn:
-                found = await crawl_status.links_of(conn, import_id, limit=BATCH)
-                if not found:
+                links = await crawl_status.links_of(conn, import_id, limit=BATCH)
+                if not links:
                     break
-                made = await queue.enqueue(
+                new_jobs = await queue.enqueue(
                     conn,
-                    found,
+                    links,
                     priority=_IMPORT_PRIORITY,
                     now=datetime.now(UTC),
                     import_id=import_id,
                 )
-                await crawl_status.set_queued(conn, [*made])
-                await imports.count_links_as_pending(conn, import_id, len(made))
-            count += len(made)
+                await crawl_status.set_queued(conn, [*new_jobs])
+                await imports.count_links_as_pending(conn, import_id, len(new_jobs))
+            count += len(new_jobs)
         self.crawling.wake()
         return count
 
@@ -311,8 +311,8 @@ class CrawlStatus:
 
     async def _waiting(self, import_id: int | None) -> list[Lease]:
         async with self.context.db.read() as conn:
-            found = await crawl_status.queued(conn, limit=BATCH, import_id=import_id)
-            return await queue.as_leases(conn, found)
+            queued = await crawl_status.queued(conn, limit=BATCH, import_id=import_id)
+            return await queue.as_leases(conn, queued)
 
 
 def _site(key: str) -> str:
@@ -343,12 +343,12 @@ class ChangeStream:
         open_ = set(job_ids)
         while open_:
             async with self._db.read() as conn:
-                found = await jobs.by_ids(conn, sorted(open_))
-            for job in found:
+                current = await jobs.by_ids(conn, sorted(open_))
+            for job in current:
                 if seen.get(job.id) != job:
                     seen[job.id] = job
                     yield job
-            open_ = {job.id for job in found if job.state not in ENDED}
+            open_ = {job.id for job in current if job.state not in ENDED}
             if open_:
                 await asyncio.sleep(POLL_SECONDS)
 
@@ -381,9 +381,9 @@ class ChangeStream:
             cursor = _BEGINNING
         while True:
             async with self._db.read() as conn:
-                found = await jobs.changes_after(conn, cursor, limit=MAX_CHANGES)
-            for change in found:
+                changes = await jobs.changes_after(conn, cursor, limit=MAX_CHANGES)
+            for change in changes:
                 yield change
                 cursor = change.cursor
-            if len(found) < MAX_CHANGES:
+            if len(changes) < MAX_CHANGES:
                 await asyncio.sleep(POLL_SECONDS)

@@ -113,13 +113,13 @@ class EntryDeletion:
                 )
             number = await deletions.begin(conn, datetime.now(UTC))
             timestamps = [Timestamp(timestamp)]
-            gone = await delete_snapshots(conn, self._store, entry_id, timestamps, number=number)
-            if not gone:
+            deleted = await delete_snapshots(conn, self._store, entry_id, timestamps, number=number)
+            if not deleted:
                 raise NotFound(
                     "{url} has no snapshot from {timestamp}.", url=entry.url, timestamp=timestamp
                 )
         await self._update_documents()
-        return Deleted(number, 0, gone)
+        return Deleted(number, 0, deleted)
 
     async def find(self, number: int) -> Deleted | None:
         """Return a deletion; None if it can't be undone any more."""
@@ -197,8 +197,8 @@ class EntryDeletion:
         entries = snapshots = 0
         async for some in batches:
             async with self._db.write() as conn:
-                gone = await delete_entries(conn, self._store, some, number=number)
-            entries, snapshots = entries + gone[0], snapshots + gone[1]
+                deleted = await delete_entries(conn, self._store, some, number=number)
+            entries, snapshots = entries + deleted[0], snapshots + deleted[1]
         await self._update_documents()
         return Deleted(number, entries, snapshots)
 

@@ -132,11 +132,11 @@ class Reextraction:
         """
         async with self._db.read() as conn:
             number, _ = await find_entry(conn, ref)
-            found = await snapshots.outdated_articles_of(conn, [number], than=EXTRACTOR_VERSION)
-        if not found:
+            rows = await snapshots.outdated_articles_of(conn, [number], than=EXTRACTOR_VERSION)
+        if not rows:
             raise NotFound("This article is up to date.")
         async with self._writer() as context:
-            return [each async for each in _read(DeferredExtraction(context), found)]
+            return [each async for each in _read(DeferredExtraction(context), rows)]
 
     async def _all(self) -> AsyncIterator[list[SnapshotRow]]:
         async with self._db.read() as conn:
@@ -155,11 +155,11 @@ class Reextraction:
                 yield await snapshots.outdated_articles_of(conn, numbers, than=EXTRACTOR_VERSION)
 
 
-async def _read(deferred: DeferredExtraction, found: list[SnapshotRow]) -> AsyncIterator[Revision]:
+async def _read(deferred: DeferredExtraction, rows: list[SnapshotRow]) -> AsyncIterator[Revision]:
     """Extract articles again in small groups, so that few texts are in memory."""
-    for start in range(0, len(found), 16):
+    for start in range(0, len(rows), 16):
         read: list[ExtractedArticle] = []
-        await deferred.extract(found[start : start + 16], read.append)
+        await deferred.extract(rows[start : start + 16], read.append)
         for each in read:
             change = await asyncio.to_thread(compare, each.before, each.after)
             yield Revision(each.snapshot, change)

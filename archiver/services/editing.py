@@ -86,8 +86,8 @@ class Editing:
         """
         change = _checked(wanted)
         async with self._db.read() as conn:
-            found = matching_entries(conn, query, limit=BATCH)
-            return await self.apply_to_all(found, _function_of(change))
+            batches = matching_entries(conn, query, limit=BATCH)
+            return await self.apply_to_all(batches, _function_of(change))
 
     async def apply(self, ref: str, function: Callable[[Annotation], Annotation]) -> Edited:
         """Apply a function to the metadata of an entry.
@@ -110,8 +110,8 @@ class Editing:
     async def find(self, edit_id: int) -> Edited | None:
         """Return an edit; None if it can't be undone any more."""
         async with self._db.read() as conn:
-            found = await edit_history.size(conn, edit_id)
-        return Edited(edit_id, found.changed, found.changed) if found else None
+            edit = await edit_history.size(conn, edit_id)
+        return Edited(edit_id, edit.changed, edit.changed) if edit else None
 
     async def undo(self, edit_id: int) -> Edited:
         """Undo an edit, except for entries that were changed again since then.
@@ -135,13 +135,13 @@ class Editing:
     async def tags(self) -> list[TagInUse]:
         """Return the tags in use, sorted by name without regard to accents."""
         async with self._db.read() as conn:
-            found = await tags_and_lists.all_tags(conn, MAX_TAGS_SHOWN)
+            all_tags = await tags_and_lists.all_tags(conn, MAX_TAGS_SHOWN)
         similar: dict[str, list[str]] = {}
-        for name, folded, _ in found:
+        for name, folded, _ in all_tags:
             similar.setdefault(folded, []).append(name)
         return [
             TagInUse(name, count, tuple(each for each in similar[folded] if each != name))
-            for name, folded, count in found
+            for name, folded, count in all_tags
         ]
 
     async def rename_tag(self, name: str, new: str) -> Edited:
@@ -167,8 +167,8 @@ class Editing:
             return replace(before, tags=tuple(tags))
 
         async with self._db.read() as conn:
-            found = matching_entries(conn, ListingQuery(tag=name), limit=BATCH)
-            edited = await self.apply_to_all(found, become)
+            batches = matching_entries(conn, ListingQuery(tag=name), limit=BATCH)
+            edited = await self.apply_to_all(batches, become)
         # A tag has one spelling for all entries, so the first batch changes it for all of them.
         return replace(edited, changed=edited.found) if edited.changed else edited
 

@@ -66,12 +66,12 @@ async def find_entry(conn: AsyncConnection, ref: str) -> tuple[int, Entry]:
     if _HASH_PREFIX.fullmatch(ref):
         return await _by_prefix(conn, ref)
     key = HashUrl(ref) if is_hash_url(ref) else _of_url(ref)
-    found = await entries.by_hash(conn, key)
-    if found is None and await deletions.is_in_bin(conn, key):
+    row = await entries.by_hash(conn, key)
+    if row is None and await deletions.is_in_bin(conn, key):
         raise InBin("{ref} was deleted and is in the bin. Restore it there to open it.", ref=ref)
-    if found is None:
+    if row is None:
         raise NotFound("{ref} is not in the archive.", ref=ref)
-    return found
+    return row
 
 
 async def find_page(conn: AsyncConnection, ref: str) -> tuple[int, Entry]:
@@ -90,8 +90,8 @@ async def find_page(conn: AsyncConnection, ref: str) -> tuple[int, Entry]:
         if is_hash_url(ref) or _HASH_PREFIX.fullmatch(ref):
             raise
         others = await entries.saved_aliases(conn, parse_entry_url(with_scheme(ref)))
-        for found in others.items():
-            return found
+        for alias in others.items():
+            return alias
         raise
 
 
@@ -114,18 +114,18 @@ async def _by_prefix(conn: AsyncConnection, beginning: str) -> tuple[int, Entry]
             beginning=beginning,
             fewest=_MIN_PREFIX,
         )
-    found = await entries.with_prefix(conn, beginning, limit=2)
-    if len(found) > 1:
+    hash_urls = await entries.with_prefix(conn, beginning, limit=2)
+    if len(hash_urls) > 1:
         raise InputError(
             "Several entries have a hash_url that starts with {beginning}, such as {one} and "
             "{other}. Use more characters.",
             beginning=beginning,
-            one=found[0],
-            other=found[1],
+            one=hash_urls[0],
+            other=hash_urls[1],
         )
-    if not found:
+    if not hash_urls:
         raise NotFound("No hash_url starts with {beginning}.", beginning=beginning)
-    entry = await entries.by_hash(conn, found[0])
+    entry = await entries.by_hash(conn, hash_urls[0])
     if entry is None:
         raise NotFound("No hash_url starts with {beginning}.", beginning=beginning)
     return entry
@@ -184,13 +184,13 @@ def seeds_of(
     urls: Sequence[str], annotation: Annotation, now: datetime
 ) -> tuple[list[Seed], list[Rejected]]:
     """Return seeds of URLs that all get the same metadata, and the rejected URLs."""
-    kept, rejected = [], []
+    seeds, rejected = [], []
     for url in urls:
         try:
-            kept.append(seed_of(replace(annotation, url_given=url), now=now))
+            seeds.append(seed_of(replace(annotation, url_given=url), now=now))
         except InvalidUrl as error:
             rejected.append(Rejected(well_formed(url), str(error)))
-    return kept, rejected
+    return seeds, rejected
 
 
 MAX_SNAPSHOTS = 1_000
@@ -343,9 +343,9 @@ class Entries:
         """
         addresses = checked_urls(urls, is_described=bool(title or note))
         annotation = bounded(Annotation("", None, title, clean_tags(tags), note, source))
-        kept, rejected = seeds_of(addresses, annotation, datetime.now(UTC))
+        seeds, rejected = seeds_of(addresses, annotation, datetime.now(UTC))
         async with self._db.write() as conn:
-            received = await new_entries.receive(conn, kept, now=datetime.now(UTC), recapture=True)
+            received = await new_entries.receive(conn, seeds, now=datetime.now(UTC), recapture=True)
             to_render = [each.job_id for each in received if render and each.job_id]
             await queue.mark_for_browser(conn, to_render)
         self._on_queued()
@@ -449,14 +449,14 @@ class Entries:
             NotFound: there is no such image, or its snapshot was deleted.
         """
         async with self._db.read() as conn:
-            found = await screenshots.by_digest(conn, digest)
-        if found is None:
+            rendition = await screenshots.by_digest(conn, digest)
+        if rendition is None:
             raise NotFound("Image not found.")
-        return found.media_type, await self._content(found)
+        return rendition.media_type, await self._content(rendition)
 
-    async def _content(self, found: Rendition) -> bytes:
+    async def _content(self, rendition: Rendition) -> bytes:
         try:
-            record = await asyncio.to_thread(self._store.read, found.location)
+            record = await asyncio.to_thread(self._store.read, rendition.location)
             return await asyncio.to_thread(record.block.read)
         except InvalidRecord as error:
             raise NotFound(
@@ -470,13 +470,13 @@ class Entries:
         that page and the time until which it waits.
         """
         async with self._db.read() as conn:
-            found = await db_jobs.by_ids(conn, ids[:MAX_URLS])
-            why = await crawl_status.why_waiting(conn, [each.id for each in found])
+            found_jobs = await db_jobs.by_ids(conn, ids[:MAX_URLS])
+            why = await crawl_status.why_waiting(conn, [each.id for each in found_jobs])
         return [
             replace(each, failure=why[each.id][0], not_before=why[each.id][1])
             if each.id in why
             else each
-            for each in found
+            for each in found_jobs
         ]
 
     async def _extract_again(self, row: db_snapshots.SnapshotRow) -> None:

@@ -119,17 +119,17 @@ class ExportJobs:
         self._wake.set()
         return name
 
-    async def note_damaged_download(self, kind: ExportKind, wanted: Selected) -> None:
+    async def note_damaged_download(self, kind: ExportKind, selected: Selected) -> None:
         """Add a streamed download to the list of exports, because it left out damaged parts.
 
         It replaces an earlier one of the same format and selection.
         """
-        same = kind, wanted.query, wanted.entries
+        same = kind, selected.query, selected.entries
         for each in await self.all():
             if each.is_download and (each.kind, each.query, each.only) == same:
                 await self.delete(each.name)
         with suppress(InputError):  # the list is full; the log has each damaged part
-            await asyncio.to_thread(self._create, kind, wanted, DAMAGED_DOWNLOAD)
+            await asyncio.to_thread(self._create, kind, selected, DAMAGED_DOWNLOAD)
 
     async def all(self) -> list[ExportJob]:
         """Return all jobs, the newest first."""
@@ -231,19 +231,21 @@ class ExportJobs:
             return replace(job, state=ExportState.RUNNING, size=_size(path.with_name(name + PART)))
         return job
 
-    def _create(self, kind: ExportKind, wanted: Selected, problem: str = "") -> str:
+    def _create(self, kind: ExportKind, selected: Selected, problem: str = "") -> str:
         if len([*self._all()]) >= MAX_JOBS:
             raise InputError(
                 "You have reached the limit of {most} exports. Delete one first.", most=MAX_JOBS
             )
-        query = wanted.query
+        query = selected.query
         words = _OTHERS.sub("-", f"{query.q} {query.tag} {query.host} {query.status}".lower())
-        title = words.strip("-")[:36] or ("selected" if wanted.entries else "everything")
+        title = words.strip("-")[:36] or ("selected" if selected.entries else "everything")
         stem = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{title}"
         names = (f"{stem}{n or ''}.{kind.suffix}" for n in range(MAX_JOBS + 1))
         name = next(each for each in names if not self._job_file(each).path.exists())
         self._save(
-            ExportJob(name, kind, query, title=wanted.title, problem=problem, only=wanted.entries)
+            ExportJob(
+                name, kind, query, title=selected.title, problem=problem, only=selected.entries
+            )
         )
         return name
 

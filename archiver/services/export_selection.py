@@ -95,8 +95,8 @@ async def make_manifest(db: Database, selected: Selected) -> Manifest:
 
 async def _entries(conn: AsyncConnection, selected: Selected) -> AsyncIterator[list[int]]:
     if selected.hash_url:
-        if found := await db_entries.by_hash(conn, selected.hash_url):
-            yield [found[0]]
+        if row := await db_entries.by_hash(conn, selected.hash_url):
+            yield [row[0]]
         return
     if selected.entries:
         ids = await db_entries.rows_of(conn, selected.entries)

@@ -104,8 +104,8 @@ class EntryExports:
         if kind.key not in ARTICLES:
             return f"{selected.hash_url}.{kind.suffix}"
         async with self._db.read() as conn:
-            found = await db_entries.by_hash(conn, selected.hash_url)
-        title = (found[1].title or found[1].url) if found else selected.hash_url
+            row = await db_entries.by_hash(conn, selected.hash_url)
+        title = (row[1].title or row[1].url) if row else selected.hash_url
         return f"{safe_name(title[:MAX_TITLE])}.{kind.suffix}"
 
     async def begin(
@@ -249,11 +249,11 @@ class EntryExports:
         return rows
 
     async def _heading(self, selected: Selected) -> Heading:
-        kept: list[EntryList] = []
+        lists: list[EntryList] = []
         if selected.is_everything:
             async with self._db.read() as conn:
-                kept = with_parents(await tags_and_lists.all_lists(conn))
-        return Heading(title_of(selected), datetime.now(UTC), tuple(kept))
+                lists = with_parents(await tags_and_lists.all_lists(conn))
+        return Heading(title_of(selected), datetime.now(UTC), tuple(lists))
 
 
 def title_of(selected: Selected) -> str:

@@ -77,8 +77,10 @@ class FeedChecks:
                 await self._items(response)
         except FetchError as error:
             raise InputError(error.failure.message) from error
-        kept = response.moved_to or response.url
-        return Subscription(kept, feed_title(response.content), home="" if kept == url else url)
+        feed_url = response.moved_to or response.url
+        return Subscription(
+            feed_url, feed_title(response.content), home="" if feed_url == url else url
+        )
 
     async def check_all(
         self,
@@ -328,14 +330,14 @@ class Subscriptions:
         """Return the contents of each feed by its URL, for the first `MAX_SHOWN` feeds."""
         urls = [each.subscription.url for each in followed[:MAX_SHOWN]]
         async with self._db.read() as conn:
-            found = await feeds.newest_entries(conn, urls, each=MAX_NEWEST)
+            newest = await feeds.newest_entries(conn, urls, each=MAX_NEWEST)
             unread = await feeds.count_unread(conn, urls)
-            ids = [row_id for _, row_id in found]
+            ids = [row_id for _, row_id in newest]
             newest_snapshots = await snapshots.latest_of(conn, ids)
             items = await shown_of(conn, await entries.by_ids(conn, ids), newest_snapshots)
         return {
             url: FeedContent(
-                tuple(items[row_id] for of, row_id in found if of == url and row_id in items),
+                tuple(items[row_id] for of, row_id in newest if of == url and row_id in items),
                 unread.get(url, 0),
             )
             for url in urls
@@ -380,10 +382,10 @@ class Subscriptions:
         url = with_scheme(given)
 
         def remove(subscriptions: list[Subscription]) -> list[Subscription]:
-            left = [each for each in subscriptions if each.url != url]
-            if len(left) == len(subscriptions):
+            remaining = [each for each in subscriptions if each.url != url]
+            if len(remaining) == len(subscriptions):
                 raise NotFound("You do not follow {url}.", url=url)
-            return left
+            return remaining
 
         await self._change(remove)
         async with self._db.write() as conn:
@@ -518,7 +520,7 @@ def _is_due(followed: FollowedFeed, now: datetime) -> bool:
 
 
 def _each_once(subscriptions: Iterable[Subscription]) -> list[Subscription]:
-    found: dict[str, Subscription] = {}
+    by_url: dict[str, Subscription] = {}
     for each in subscriptions:
-        found.setdefault(each.url, each)
-    return [*found.values()]
+        by_url.setdefault(each.url, each)
+    return [*by_url.values()]

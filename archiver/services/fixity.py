@@ -81,18 +81,20 @@ async def store_check(data: Path, *, records: int, problems: int) -> None:
         "records": records,
         "problems": problems,
     }
-    kept = AtomicFile(data / VERIFIED, mode=_MODE)
+    file = AtomicFile(data / VERIFIED, mode=_MODE)
     with suppress(OSError):
-        await asyncio.to_thread(kept.write, json.dumps(document).encode())
+        await asyncio.to_thread(file.write, json.dumps(document).encode())
 
 
 async def last_check(data: Path) -> LastCheck | None:
     """Return the result of the last verification; None if there is none or it can't be read."""
-    kept = AtomicFile(data / VERIFIED, mode=_MODE)
+    file = AtomicFile(data / VERIFIED, mode=_MODE)
     try:
-        content = await asyncio.to_thread(kept.read, _MAX_BYTES)
-        found = json.loads(content or b"")
-        return LastCheck(read_iso(found["at"]), int(found["records"]), int(found["problems"]))
+        content = await asyncio.to_thread(file.read, _MAX_BYTES)
+        document = json.loads(content or b"")
+        return LastCheck(
+            read_iso(document["at"]), int(document["records"]), int(document["problems"])
+        )
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -188,12 +190,12 @@ class Fixity:
         await finish_compactions(self._db, self._store)
         async with self._db.read() as conn:
             indexed = await segment_rows.indexed(conn)
-        found = await asyncio.to_thread(self._store.storage.survey)
-        for finding in _check_other_files(found, indexed):
+        survey = await asyncio.to_thread(self._store.storage.survey)
+        for finding in _check_other_files(survey, indexed):
             yield finding
         compared = _EntryComparison(self._db)
-        total, done, records = sum(each.size for each in found.segments), 0, 0
-        for each in found.segments:
+        total, done, records = sum(each.size for each in survey.segments), 0, 0
+        for each in survey.segments:
             end = indexed.get(each.name, 0)
             async for batch in self._batches(each, end):
                 records += len(batch.checked)
@@ -213,7 +215,7 @@ class Fixity:
             yield finding
         for finding in await self._without_record(compared, indexed):
             yield finding
-        for finding in await self._unread(found, indexed):
+        for finding in await self._unread(survey, indexed):
             yield finding
 
     @property
@@ -226,20 +228,20 @@ class Fixity:
         async with self._db.read() as conn:
             return not await segment_rows.indexed_of(conn, [name])
 
-    async def _unread(self, found: Survey, before: Mapping[str, int]) -> list[Finding]:
+    async def _unread(self, survey: Survey, before: Mapping[str, int]) -> list[Finding]:
         """Return findings for unindexed bytes of segments without a live writer."""
         async with self._db.read() as conn:
             indexed = await segment_rows.indexed(conn)
-        gone = {*found.superseded.values(), *(before.keys() - indexed.keys())}
-        left = [
+        gone = {*survey.superseded.values(), *(before.keys() - indexed.keys())}
+        unread = [
             each
-            for each in found.segments
+            for each in survey.segments
             if indexed.get(each.name, 0) < each.size and each.name not in gone
         ]
         alive = self._store.lock.is_alive
         return [
             Finding(each.name, _UNREAD, is_wrong=False)
-            for each in left
+            for each in unread
             if not await asyncio.to_thread(alive, each.writer)
         ]
 
@@ -289,14 +291,14 @@ class Fixity:
     ) -> list[Finding]:
         """Return findings for entries that differ from their records or have none."""
         async with self._db.read() as conn:
-            left = await compared.left(conn)
-            indexed = await segment_rows.indexed(conn) if left else {}
+            unmatched = await compared.left(conn)
+            indexed = await segment_rows.indexed(conn) if unmatched else {}
         for name, end in indexed.items():
-            if left and end > before.get(name, 0):  # recorded during this check
+            if unmatched and end > before.get(name, 0):  # recorded during this check
                 more = _check_records(self._store.storage, name, end, before.get(name, 0))
                 while checked := await asyncio.to_thread(lambda: list(islice(more, CHUNK))):  # noqa: B023
                     await compared.compare(checked)
-        return compared.findings(left)
+        return compared.findings(unmatched)
 
     async def _verify_snapshots(self) -> AsyncIterator[Finding]:
         """Check that the records referenced by each snapshot exist and have the right type."""
@@ -331,7 +333,7 @@ class Fixity:
     def _snapshot_differs(self, row: snapshots.SnapshotRow) -> str:
         """Return the problem if the index row of a snapshot differs from its record; else empty."""
         try:
-            kept = read_snapshot_record(self._store, row.record)
+            record = read_snapshot_record(self._store, row.record)
         except StoreError:
             return ""  # reported already
         snapshot = row.snapshot
@@ -340,7 +342,7 @@ class Fixity:
             snapshot.final_url,
             snapshot.capture.record_id,
             snapshot.metadata,
-        ) == (*(kept.timestamp, kept.capture_url, kept.capture_record, kept.metadata),):
+        ) == (*(record.timestamp, record.capture_url, record.capture_record, record.metadata),):
             return ""
         return _DIFFERS.format(names="page, title or summary", where=_where(row.record))
 
@@ -373,15 +375,15 @@ class Fixity:
         return "" if record.type is kind else f"There is no {kind} record at {_where(location)}."
 
 
-def _check_other_files(found: Survey, indexed: Mapping[str, int]) -> Iterator[Finding]:
+def _check_other_files(survey: Survey, indexed: Mapping[str, int]) -> Iterator[Finding]:
     """Yield findings for unusable files, missing files of indexed segments, and truncated tails."""
-    names = {each.name for each in found.segments}
-    for each in found.unusable_files:
+    names = {each.name for each in survey.segments}
+    for each in survey.unusable_files:
         names.add(each.name)
         yield Finding(each.name, each.problem, is_wrong=each.has_lost_data or each.name in indexed)
-    for name in sorted(indexed.keys() - names - found.superseded.keys()):
+    for name in sorted(indexed.keys() - names - survey.superseded.keys()):
         yield Finding(name, "The index refers to this segment, but its file is missing.")
-    for tail in found.truncated:
+    for tail in survey.truncated:
         yield Finding(tail.name, f"{TRUNCATED} {tail.size:,} bytes.", is_wrong=False)
 
 
@@ -460,17 +462,21 @@ class _EntryComparison:
         found = [(each.entry_record, each.location) for each in checked if each.entry_record]
         keys = {each.hash_url for each, _ in found}
         async with self._db.read() as conn:
-            gone = await tombstones.generations(conn, keys)
+            generations = await tombstones.generations(conn, keys)
             deleted = await tombstones.snapshots(conn, keys)
             ids = await entries.rows_of(conn, [*keys])
             indexed = await entries.with_revisions(conn, [*ids.values()])
-            made = [(each.hash_url, each.snapshot) for each, _ in found if each.snapshot]
-            recorded = [(ids[key], int(each.timestamp)) for key, each in made if key in ids]
+            snapshots_of_records = [
+                (each.hash_url, each.snapshot) for each, _ in found if each.snapshot
+            ]
+            recorded = [
+                (ids[key], int(each.timestamp)) for key, each in snapshots_of_records if key in ids
+            ]
             expected = await snapshots.articles_of(conn, recorded)
         lacking = []
         for each, place in found:
             row_id, kept = ids.get(each.hash_url), each.snapshot
-            if each.generation <= gone.get(each.hash_url, -1):
+            if each.generation <= generations.get(each.hash_url, -1):
                 continue
             if row_id is None:
                 self._lacking[each.url] = _finding(each.url, _NO_ENTRY, place)
@@ -516,17 +522,17 @@ class _EntryComparison:
 
         Entries whose current metadata still waits to be written to a record are left out.
         """
-        found, after = dict[int, str](), 0
+        unmatched, after = dict[int, str](), 0
         while True:
             batch, after = await entries.summaries_after(conn, after, limit=MAX_BATCH)
             if not batch:
-                return found
+                return unmatched
             ids = [each.row_id for each in batch if each.row_id not in self._matched]
             pending = {*await edit_history.not_in_snapshot_records(conn, ids, whole_segments=True)}
             indexed = await entries.with_revisions(
                 conn, [each for each in ids if each not in pending]
             )
-            found |= {row_id: each.entry.url for row_id, each in indexed.items()}
+            unmatched |= {row_id: each.entry.url for row_id, each in indexed.items()}
 
     def findings(self, left: Mapping[int, str]) -> list[Finding]:
         """Return all findings; ``left`` is the result of the method ``left``."""
@@ -687,8 +693,8 @@ class HealthCheck:
         storage = self._store.storage
         missing: dict[str, str] = {}
         if not isinstance(storage, UploadingStorage):
-            found = await asyncio.to_thread(storage.survey_local)
-            missing = dict(missing_segments(indexed, found))
+            survey = await asyncio.to_thread(storage.survey_local)
+            missing = dict(missing_segments(indexed, survey))
         unusable = [each for each in storage.unusable_files if each.name not in missing]
         damaged = checked.problems if checked else 0
         return Health(len(missing), len(unusable), damaged, usage.free, is_read_only)
@@ -728,14 +734,14 @@ class ProblemNotifier:
             False if the request failed.
         """
         try:
-            found = {each.text: str(each) for each in await self._read()}
+            problems = {each.text: str(each) for each in await self._read()}
         except (ArchiverError, OSError) as error:
-            found = {"": f"The archive cannot be read: {error}"}
-        lines = [text for key, text in found.items() if key not in self._sent]
-        lines += [f"Solved: {text}" for key, text in self._sent.items() if key not in found]
+            problems = {"": f"The archive cannot be read: {error}"}
+        lines = [text for key, text in problems.items() if key not in self._sent]
+        lines += [f"Solved: {text}" for key, text in self._sent.items() if key not in problems]
         if lines and not await self._post("\n".join(lines)):
             return False
-        self._sent = found
+        self._sent = problems
         return True
 
     async def _post(self, text: str) -> bool:
@@ -754,12 +760,12 @@ class ProblemNotifier:
         return True
 
 
-def missing_segments(indexed: Mapping[str, int], found: Survey) -> Iterator[tuple[str, str]]:
+def missing_segments(indexed: Mapping[str, int], survey: Survey) -> Iterator[tuple[str, str]]:
     """Yield (name, reason) of indexed segments that are missing, unusable or too short."""
-    sizes = {each.name: each.size for each in found.segments}
-    unusable = {each.name: each.problem for each in found.unusable_files}
+    sizes = {each.name: each.size for each in survey.segments}
+    unusable = {each.name: each.problem for each in survey.unusable_files}
     for name, end in indexed.items():
-        if not end or name in found.superseded:
+        if not end or name in survey.superseded:
             continue
         if name in sizes:
             if sizes[name] < end:

@@ -111,14 +111,14 @@ class Highlights:
         words = _checked(Message("words"), quote, MAX_QUOTE)
         if not words:
             raise InputError("Select the text to highlight.")
-        shown = await self._entries.snapshot(ref, timestamp)
-        if not shown.article:
+        detail = await self._entries.snapshot(ref, timestamp)
+        if not detail.article:
             raise NotFound("This page has no text to highlight.")
-        made = await asyncio.to_thread(_highlight, shown, words, start)
+        highlight = await asyncio.to_thread(_highlight, detail, words, start)
         remark = _checked(Message("note"), note, MAX_REMARK)
-        made = replace(made, colour=_colour(colour), note=remark)
-        edited = await self._editing.apply(ref, lambda before: _adding(before, made))
-        return Highlighted(made, edited.id)
+        highlight = replace(highlight, colour=_colour(colour), note=remark)
+        edited = await self._editing.apply(ref, lambda before: _adding(before, highlight))
+        return Highlighted(highlight, edited.id)
 
     async def change(
         self, ref: str, key: str, *, colour: str | None = None, note: str | None = None
@@ -167,20 +167,20 @@ class Highlights:
             InputError: the cursor or the limit is invalid.
         """
         query = _query(q)
-        found = await self._search.listing(replace(query, sort="newest", after=after, limit=limit))
+        page = await self._search.listing(replace(query, sort="newest", after=after, limit=limit))
         tree = parse_query(q)
-        items = [_with_matching_highlights(each.entry, tree) for each in found.items]
-        return HighlightList(tuple(items), found.after)
+        items = [_with_matching_highlights(each.entry, tree) for each in page.items]
+        return HighlightList(tuple(items), page.after)
 
     async def all(self, q: str = "") -> AsyncIterator[HighlightedEntry]:
         """Yield all entries with highlights, for an export."""
         tree = parse_query(q)
         async with self._db.read() as conn:
             async for some in matching_entries(conn, _query(q), limit=PAGE):
-                found = await entries.by_ids(conn, some)
+                by_id = await entries.by_ids(conn, some)
                 for each in some:
-                    if each in found:
-                        yield _with_matching_highlights(found[each], tree)
+                    if each in by_id:
+                        yield _with_matching_highlights(by_id[each], tree)
 
     async def markdown(self, q: str = "") -> AsyncGenerator[str, None]:
         """Yield all highlights as Markdown, by entry."""
@@ -239,15 +239,15 @@ def _highlight(snapshot: SnapshotDetail, words: str, start: int | None) -> Highl
     """Locate a passage in an article; return it without a position if it is not found."""
     text = article_of(snapshot).text
     now = datetime.now(UTC).replace(microsecond=0)
-    made = Highlight(token_hex(8), words, made_at=now, timestamp=snapshot.snapshot.timestamp)
+    highlight = Highlight(token_hex(8), words, made_at=now, timestamp=snapshot.snapshot.timestamp)
     if start is not None and text.startswith(words, start):
         place: tuple[int, int] | None = (start, start + len(words))
     else:
         place = look_up(text, words)
     if place is None:
-        return made
+        return highlight
     quote, prefix, suffix = quoted(text, *place)
-    return replace(made, quote=quote, prefix=prefix, suffix=suffix, start=place[0])
+    return replace(highlight, quote=quote, prefix=prefix, suffix=suffix, start=place[0])
 
 
 def _replacing(
@@ -258,12 +258,12 @@ def _replacing(
     def changed(before: Annotation) -> Annotation:
         if not any(each.id == key for each in before.highlights):
             raise NotFound("Highlight not found on this page.")
-        kept = [
+        others = [
             other
             for each in before.highlights
             for other in (change(each) if each.id == key else (each,))
         ]
-        return replace(before, highlights=tuple(kept))
+        return replace(before, highlights=tuple(others))
 
     return changed
 
@@ -274,7 +274,7 @@ def _colour(name: str) -> Colour:
     return Colour(name)
 
 
-def _adding(before: Annotation, made: Highlight) -> Annotation:
+def _adding(before: Annotation, highlight: Highlight) -> Annotation:
     """Return an annotation with an additional highlight.
 
     Raises:
@@ -282,7 +282,7 @@ def _adding(before: Annotation, made: Highlight) -> Annotation:
     """
     if len(before.highlights) >= MAX_HIGHLIGHTS:
         raise InputError("A page can have at most {most} highlights.", most=MAX_HIGHLIGHTS)
-    return replace(before, highlights=(*before.highlights, made))
+    return replace(before, highlights=(*before.highlights, highlight))
 
 
 def _checked(what: Message, text: str, most: int) -> str:

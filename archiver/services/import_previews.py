@@ -51,11 +51,11 @@ class PreviewedFiles:
 
     async def store(self, path: Path, name: str) -> PreviewedFile:
         """Store a complete upload, which is in ``data/tmp`` already, until the user decides."""
-        kept = path.with_suffix(PREVIEW_SUFFIX)
-        name_file = kept.with_suffix(_NAME)
+        target = path.with_suffix(PREVIEW_SUFFIX)
+        name_file = target.with_suffix(_NAME)
         await asyncio.to_thread(name_file.write_text, json.dumps(name), encoding="utf-8")
-        await asyncio.to_thread(path.rename, kept)
-        return PreviewedFile(kept.stem, kept, name)
+        await asyncio.to_thread(path.rename, target)
+        return PreviewedFile(target.stem, target, name)
 
     async def find(self, token: str) -> PreviewedFile:
         """Return a stored file.
@@ -171,13 +171,13 @@ class ImportSurveys:
 
     async def _predicted_results(self, batch: Batch, choices: Choices) -> dict[str, SaveOutcome]:
         """Predict, by hash_url, the results of importing links whose entries already exist."""
-        found: dict[str, SaveOutcome] = {}
+        outcomes: dict[str, SaveOutcome] = {}
         for capture, some in by_capture(batch.seeds, choices).items():
             async with self._db.read() as conn:
-                found |= await new_entries.predict(
+                outcomes |= await new_entries.predict(
                     conn, [each.seed for each in some], capture=capture
                 )
-        return found
+        return outcomes
 
 
 class _Tally:

@@ -172,11 +172,11 @@ class ImportStatuses:
 
     async def find(self, number: int) -> ImportStatus | None:
         """Return the status of an import; None if it does not exist."""
-        found = await self._find(number)
-        if found and found.reading:
+        status = await self._find(number)
+        if status and status.reading:
             await settle_interrupted(self._db, self._lock)
-            found = await self._find(number)
-        return found
+            status = await self._find(number)
+        return status
 
     async def recent(self, limit: int = 20) -> list[ImportStatus]:
         """Return the newest imports, newest first."""
@@ -288,15 +288,15 @@ class ImportReader:
         if status:
             on_progress(status)
 
-    async def _count(self, number: int, taken: RecordCounts, before: int) -> int:
+    async def _count(self, number: int, counts: RecordCounts, before: int) -> int:
         """Store the counts of a batch; return ``before`` for the next batch.
 
         ``before`` is the number of captures that an interrupted run imported, and that this run has
         not read again yet. The file is read in the same order, so the first captures that the
         archive already has are those of the interrupted run; they count as new.
         """
-        ours = min(taken.known, before)
-        some = replace(taken, fresh=taken.fresh + ours, known=taken.known - ours)
+        ours = min(counts.known, before)
+        some = replace(counts, fresh=counts.fresh + ours, known=counts.known - ours)
         async with self._db.write() as conn:
             await imports.advance_archive(conn, number, some)
         return before - ours
@@ -349,7 +349,7 @@ async def _add_batch(
         results |= {each.row: one.outcome for each, one in zip(some, received, strict=True)}
         if capture is CaptureWhen.NEVER:
             links = sum(each.outcome is SaveOutcome.ADDED for each in received)
-    taken = [
+    added = [
         (
             each.row,
             early.pop(each.seed.hash_url, results[each.row]),
@@ -358,25 +358,25 @@ async def _add_batch(
         )
         for each in batch.seeds
     ]
-    await import_reports.write(conn, number, taken, batch.rejected)
+    await import_reports.write(conn, number, added, batch.rejected)
     await imports.advance(
         conn,
         number,
-        Counter(outcome for _, outcome, _, _ in taken),
+        Counter(outcome for _, outcome, _, _ in added),
         batch.rejected,
         links=links,
         lists_left_out=lists_left_out,
     )
 
 
-def by_capture(found: Sequence[FileSeed], choices: Choices) -> dict[CaptureWhen, list[FileSeed]]:
+def by_capture(seeds: Sequence[FileSeed], choices: Choices) -> dict[CaptureWhen, list[FileSeed]]:
     """Group seeds by when they are captured: as the options say, or never.
 
     Notes without an address, and entries that an archiver export marks as links, are never
     captured.
     """
     groups: dict[CaptureWhen, list[FileSeed]] = {}
-    for each in found:
+    for each in seeds:
         is_link = was_saved_as_link(each.seed.annotation.source_record)
         is_link = is_link or each.seed.host.endswith(NOTES)
         groups.setdefault(CaptureWhen.NEVER if is_link else choices.capture, []).append(each)

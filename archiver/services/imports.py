@@ -67,33 +67,33 @@ class StoredImports:
         self._statuses = statuses
         self._reader = reader
 
-    async def read(self, kept: StoredImport, skip: int) -> None:
+    async def read(self, stored: StoredImport, skip: int) -> None:
         """Read a stored file, retrying after disk and index errors.
 
         ``skip`` is the number of rows at the start of the file that were read before.
         """
         while True:
             try:
-                await self._read_once(kept, skip)
+                await self._read_once(stored, skip)
             except (ArchiverError, OSError):
                 log.exception(
-                    ("import was interrupted; continuing"), name=kept.name, seconds=REST_SECONDS
+                    ("import was interrupted; continuing"), name=stored.name, seconds=REST_SECONDS
                 )
             else:
                 return
             await asyncio.sleep(REST_SECONDS)
             with suppress(ArchiverError):
-                found = await self._statuses.find(kept.number)
-                skip = found.read if found else skip
+                status = await self._statuses.find(stored.number)
+                skip = status.read if status else skip
 
-    async def _read_once(self, kept: StoredImport, skip: int) -> None:
+    async def _read_once(self, stored: StoredImport, skip: int) -> None:
         """Read a stored file; a file that becomes unreadable ends its import.
 
         Raises:
             ArchiverError, OSError: reading failed, but can be retried.
         """
         try:
-            await self._read_from(kept, skip)
+            await self._read_from(stored, skip)
         except FileNotFoundError:
             reason = GONE
         except UnreadableFile as error:
@@ -102,21 +102,21 @@ class StoredImports:
             raise
         except Exception as unexpected:
             # Any failure of a parser on untrusted input must end only this import.
-            reason = UNEXPECTED.format(name=kept.name, kind=type(unexpected).__name__)
-            log.exception("import cancelled", name=kept.name)
+            reason = UNEXPECTED.format(name=stored.name, kind=type(unexpected).__name__)
+            log.exception("import cancelled", name=stored.name)
         else:
             return
-        log.warning("import cancelled", name=kept.name, reason=reason)
+        log.warning("import cancelled", name=stored.name, reason=reason)
         async with self._db.write() as conn:
-            await imports.finish(conn, kept.number, error=reason)
+            await imports.finish(conn, stored.number, error=reason)
 
-    async def _read_from(self, kept: StoredImport, skip: int) -> None:
-        name, number = kept.name, kept.number
-        with await asyncio.to_thread(kept.path.open, "rb") as source:
+    async def _read_from(self, stored: StoredImport, skip: int) -> None:
+        name, number = stored.name, stored.number
+        with await asyncio.to_thread(stored.path.open, "rb") as source:
             if kind := await asyncio.to_thread(kind_of_file, source, name):
                 await self._reader.read_captures(number, source, name, kind, lambda _: None)
                 return
-            opened = self._reader.open_links(source, name, skip=skip, choices=kept.choices)
+            opened = self._reader.open_links(source, name, skip=skip, choices=stored.choices)
             async with opened as links:
                 first = await links.next_batch()
                 await self._reader.read_links(number, first, links, lambda _: None)
@@ -216,11 +216,11 @@ class Imports:
         except UnreadableFile:
             await asyncio.to_thread(path.unlink, missing_ok=True)
             raise
-        kept = await asyncio.to_thread(_within, path, self._data)
-        if not kept.is_absolute():
+        stored_path = await asyncio.to_thread(_within, path, self._data)
+        if not stored_path.is_absolute():
             # Once the upload is confirmed, a restart must not lose it.
-            await asyncio.to_thread(sync_file, self._data / kept, within=self._data)
-        number = await self._create(name, form, kept, choices=choices)
+            await asyncio.to_thread(sync_file, self._data / stored_path, within=self._data)
+        number = await self._create(name, form, stored_path, choices=choices)
         self._begin(StoredImport(number, name, path, choices), skip=0)
         return await self.status(number)
 
@@ -295,8 +295,8 @@ class Imports:
 
     async def cancel(self, number: int) -> None:
         """Stop an import permanently; the links read so far stay."""
-        found, task = await self.status(number), self._reading.get(number)
-        if not (task or found.paused):
+        status, task = await self.status(number), self._reading.get(number)
+        if not (task or status.paused):
             return
         async with self._db.write() as conn:
             await imports.finish(conn, number, error=CANCELLED)
@@ -370,25 +370,25 @@ class Imports:
             async with self._db.write() as conn:
                 await imports.finish(conn, number, error=reason)
 
-    def _begin(self, kept: StoredImport, *, skip: int) -> None:
-        if kept.number in self._reading:
+    def _begin(self, stored: StoredImport, *, skip: int) -> None:
+        if stored.number in self._reading:
             return  # this process is still reading it, although the import had lost its owner
-        task = asyncio.create_task(self._read_kept(kept, skip), name=f"import-{kept.name}")
-        self._reading[kept.number] = task
-        task.add_done_callback(lambda _: self._reading.pop(kept.number, None))
+        task = asyncio.create_task(self._read_kept(stored, skip), name=f"import-{stored.name}")
+        self._reading[stored.number] = task
+        task.add_done_callback(lambda _: self._reading.pop(stored.number, None))
 
-    async def _read_kept(self, kept: StoredImport, skip: int) -> None:
+    async def _read_kept(self, stored: StoredImport, skip: int) -> None:
         """Read a stored file, then delete it if it was read completely."""
         try:
-            await self._kept.read(kept, skip)
+            await self._kept.read(stored, skip)
         finally:
-            await run_to_completion(self._delete_if_read(kept))
+            await run_to_completion(self._delete_if_read(stored))
 
-    async def _delete_if_read(self, kept: StoredImport) -> None:
+    async def _delete_if_read(self, stored: StoredImport) -> None:
         """Delete a stored file that was read completely."""
         with suppress(ArchiverError):
-            if not (await self.status(kept.number)).is_unread:
-                await asyncio.to_thread(kept.path.unlink, missing_ok=True)
+            if not (await self.status(stored.number)).is_unread:
+                await asyncio.to_thread(stored.path.unlink, missing_ok=True)
                 await self._write_reports()
 
 

@@ -51,8 +51,8 @@ async def write_list(
     if opening := writer.opening():
         yield _encoded(opening)
     async for some in _ordered(db, rows, form.order):
-        found = await _exported(db, [row for _, row in some], form)
-        text = await asyncio.to_thread(_items, writer, some, found)
+        exported = await _exported(db, [row for _, row in some], form)
+        text = await asyncio.to_thread(_items, writer, some, exported)
         if text:
             yield _encoded(text)
     if closing := writer.closing():
@@ -70,8 +70,8 @@ async def _ordered(
     with SortedLines() as lines:
         for start in range(0, len(rows), SORTED_AT_ONCE):
             async with db.read() as conn:
-                found = await entries.by_ids(conn, rows[start : start + SORTED_AT_ONCE])
-            made = [line for row, each in found.items() for line in _lines(order, row, each)]
+                by_id = await entries.by_ids(conn, rows[start : start + SORTED_AT_ONCE])
+            made = [line for row, each in by_id.items() for line in _lines(order, row, each)]
             await asyncio.to_thread(lines.add_all, made)
         placed = (_placed(line) for line in lines)
         if order is Order.HOSTS:
@@ -107,8 +107,8 @@ def _placed(line: bytes) -> _Placed:
 
 async def _exported(db: Database, rows: Sequence[int], form: ListForm) -> dict[int, ExportedEntry]:
     async with db.read() as conn:
-        found = await entries.by_ids(conn, rows)
-        visited = [row for row, each in found.items() if each.snapshot_count]
+        by_id = await entries.by_ids(conn, rows)
+        visited = [row for row, each in by_id.items() if each.snapshot_count]
         row_ids = visited if form.has_snapshots else []
         rows_by_entry = await snapshots.of_entries(conn, row_ids) if row_ids else {}
     return {
@@ -116,12 +116,12 @@ async def _exported(db: Database, rows: Sequence[int], form: ListForm) -> dict[i
             entry,
             tuple(each.snapshot for each in islice(rows_by_entry.get(row, ()), MAX_SNAPSHOTS)),
         )
-        for row, entry in found.items()
+        for row, entry in by_id.items()
     }
 
 
-def _items(writer: ListWriter, some: Sequence[_Placed], found: dict[int, ExportedEntry]) -> str:
-    return "".join(writer.item(found[row], place) for place, row in some if row in found)
+def _items(writer: ListWriter, some: Sequence[_Placed], exported: dict[int, ExportedEntry]) -> str:
+    return "".join(writer.item(exported[row], place) for place, row in some if row in exported)
 
 
 def _encoded(text: str) -> bytes:

@@ -115,21 +115,23 @@ class EntryLists:
             InvalidQuery: the search can't be parsed.
         """
         query = well_formed(query.strip())
-        made = EntryList(_path(path), query, None if query else 0)
-        parse_query(made.query)
+        new_list = EntryList(_path(path), query, None if query else 0)
+        parse_query(new_list.query)
         async with self._db.write() as conn:
             lists = await tags_and_lists.all_lists(conn)
-            existing = next((each for each in lists if each.path == made.path), None)
-            if existing and (not existing.query or not made.query):
-                raise InputError("The list “{path}” already exists.", path=made.path)
+            existing = next((each for each in lists if each.path == new_list.path), None)
+            if existing and (not existing.query or not new_list.query):
+                raise InputError("The list “{path}” already exists.", path=new_list.path)
             if len(lists) >= MAX_LISTS:
                 raise InputError("You can have at most {most} lists.", most=MAX_LISTS)
-            made = replace(made, colour=existing.colour) if existing else made
-            others = [made if each is existing else each for each in lists]
-            await _arrange(conn, others if existing else [*others, made])
-            await tags_and_lists.set_creator(conn, None, (*folders_above(made.path), made.path))
+            new_list = replace(new_list, colour=existing.colour) if existing else new_list
+            others = [new_list if each is existing else each for each in lists]
+            await _arrange(conn, others if existing else [*others, new_list])
+            await tags_and_lists.set_creator(
+                conn, None, (*folders_above(new_list.path), new_list.path)
+            )
         self._on_changed()
-        return made
+        return new_list
 
     async def rename(self, path: str, new: str) -> Edited | None:
         """Rename or move a list with its nested lists.
@@ -173,8 +175,10 @@ class EntryLists:
         await self._find(path)
 
         def become(_: int, annotation: Annotation) -> Annotation:
-            kept = {each: at for each, at in annotation.lists.items() if not is_within(each, path)}
-            return annotation.in_lists(kept)
+            remaining = {
+                each: at for each, at in annotation.lists.items() if not is_within(each, path)
+            }
+            return annotation.in_lists(remaining)
 
         edited = await self._apply_within(path, become)
         await self._rearrange(
@@ -264,20 +268,20 @@ class EntryLists:
         for each in [each for each in lists if each.query][:MAX_SEARCHES]:
             # A search saved by another version may be invalid in this one.
             with suppress(InvalidQuery):
-                found = await self._search.summary(ListingQuery(q=each.query))
-                self._counted[each.query] = (found.count, found.has_more)
+                summary = await self._search.summary(ListingQuery(q=each.query))
+                self._counted[each.query] = (summary.count, summary.has_more)
 
-    def _with_count(self, found: EntryList) -> EntryList:
-        if not found.query or found.query not in self._counted:
-            return found
-        count, is_more = self._counted[found.query]
-        return replace(found, count=count, is_more=is_more)
+    def _with_count(self, saved_search: EntryList) -> EntryList:
+        if not saved_search.query or saved_search.query not in self._counted:
+            return saved_search
+        count, is_more = self._counted[saved_search.query]
+        return replace(saved_search, count=count, is_more=is_more)
 
     async def _find(self, path: str) -> EntryList:
-        found = await self._find_any(path)
-        if found is None:
+        found_list = await self._find_any(path)
+        if found_list is None:
             raise NotFound("There is no list “{path}”.", path=path)
-        return found
+        return found_list
 
     async def _find_any(self, path: str) -> EntryList | None:
         async with self._db.read() as conn:
@@ -298,8 +302,8 @@ class EntryLists:
         """Change all entries of a list and its nested lists, as one edit."""
         query = ListingQuery(q=write(FieldCondition(Condition.LIST, f"{unquoted(path)}/")))
         async with self._db.read() as conn:
-            found = matching_entries(conn, query, limit=BATCH)
-            return await self._editing.apply_to_all(found, become)
+            batches = matching_entries(conn, query, limit=BATCH)
+            return await self._editing.apply_to_all(batches, become)
 
     async def _rearrange(self, become: Callable[[list[EntryList]], Iterable[EntryList]]) -> None:
         async with self._db.write() as conn:
@@ -328,19 +332,19 @@ def _path(path: str) -> str:
     """
     if len(path) > MAX_TYPED:
         raise InputError("The name of a list can have at most {most} characters.", most=MAX_TYPED)
-    found = clean_paths([path])
-    if not found:
+    clean = clean_paths([path])
+    if not clean:
         raise InputError("Enter a name for the list.")
-    return found[0]
+    return clean[0]
 
 
 def _renamed(lists: Iterable[EntryList], path: str, goal: str) -> list[EntryList]:
     """Rename a list and its nested lists; keep the first of several lists with the same path."""
-    found: dict[str, EntryList] = {}
+    by_path: dict[str, EntryList] = {}
     for each in lists:
         name = moved_path(each.path, path, goal)
-        found.setdefault(name, replace(each, path=name))
-    return list(found.values())
+        by_path.setdefault(name, replace(each, path=name))
+    return list(by_path.values())
 
 
 def _places(
@@ -444,8 +448,8 @@ class NavigationData:
             open_ = max(counts.open - paused, counts.fetching)
             is_paused = await jobs.is_paused(conn) or (paused > 0 and not open_)
             pace = await jobs.seconds_per_job(conn, datetime.now(UTC)) if open_ else None
-        left = None if pace is None or is_paused else round(open_ * pace)
+        seconds_left = None if pace is None or is_paused else round(open_ * pace)
         if not open_ or not self._has_counted:
             self._idle, self._has_counted = counts, True
         saved, failed = counts.saved - self._idle.saved, counts.failed - self._idle.failed
-        return Activity(open_, max(saved, 0), max(failed, 0), is_paused, left)
+        return Activity(open_, max(saved, 0), max(failed, 0), is_paused, seconds_left)

@@ -92,10 +92,10 @@ class Machines:
         async with self._db.write() as conn:
             noted = await segment_rows.of_machine(conn, name)
             await segment_rows.set_machine(conn, noted & segment_names, None)
-            gone = await record_locations.delete_lost(
+            lost = await record_locations.delete_lost(
                 conn, noted - segment_names, why, datetime.now(UTC)
             )
-        return ForgottenMachine(tuple(sorted(noted - segment_names)), gone.snapshots, gone.entries)
+        return ForgottenMachine(tuple(sorted(noted - segment_names)), lost.snapshots, lost.entries)
 
 
 POLL_SECONDS = 1.0

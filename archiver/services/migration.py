@@ -115,9 +115,9 @@ def _is_on_its_way(now: Places, expected: Places, to: Places) -> bool:
 async def _refuse_segments_elsewhere(settings: Settings, db: Database) -> None:
     machine = await asyncio.to_thread(machine_of, settings.data)
     async with db.read() as conn:
-        found = await segment_rows.on_other_machines(conn, machine)
-    if found:
-        raise ConfigurationError(_ON_OTHER_MACHINES.format(found))
+        count = await segment_rows.on_other_machines(conn, machine)
+    if count:
+        raise ConfigurationError(_ON_OTHER_MACHINES.format(count))
 
 
 async def _move_segments(settings: Settings, to: Places, on_segment: Callable[[str], None]) -> int:
@@ -131,9 +131,9 @@ async def _move_segments(settings: Settings, to: Places, on_segment: Callable[[s
             if to.store
             else (storage.download, storage.survey)
         )
-        found = (await asyncio.to_thread(survey)).segments
+        files = (await asyncio.to_thread(survey)).segments
         # Segments written by other programs stay in the folder and are read there.
-        names = [each.name for each in found if each.writer]
+        names = [each.name for each in files if each.writer]
         for name in names:
             on_segment(name)
             await asyncio.to_thread(move, name)

@@ -98,11 +98,11 @@ class PageUploads:
             return UploadResult(status.format, status.added, status.merged)
         form, page = await self._page(file, metadata, now)
         origin = f"{metadata.name} ({form})"
-        made = await self._archives.import_pages([page], origin, uploaded_at=now)
+        snapshot_count = await self._archives.import_pages([page], origin, uploaded_at=now)
         return UploadResult(
             form=form,
-            snapshots=made,
-            captures=made,
+            snapshots=snapshot_count,
+            captures=snapshot_count,
             hash_url=page.seed.hash_url,
             url=page.seed.url,
             timestamp=to_timestamp(page.seed.annotation.saved_at),
@@ -112,12 +112,14 @@ class PageUploads:
         self, file: BufferedReader, metadata: UploadMetadata, now: datetime
     ) -> tuple[str, SavedPage]:
         """Return (format, page) of a file."""
-        form, known, page = await self._read(file, metadata.name)
-        url = with_scheme(metadata.url) or (known.url_given if known else "")
+        form, metadata_in_file, page = await self._read(file, metadata.name)
+        url = with_scheme(metadata.url) or (metadata_in_file.url_given if metadata_in_file else "")
         if not url:
             raise InputError(NO_ADDRESS)
-        at = _moment(metadata.at) or (known.added_at if known else None) or now
-        title = known.title if known else ""
+        at = (
+            _moment(metadata.at) or (metadata_in_file.added_at if metadata_in_file else None) or now
+        )
+        title = metadata_in_file.title if metadata_in_file else ""
         annotation = Annotation(url, at, title=title, source=metadata.source)
         return form, SavedPage(seed_of(bounded(annotation), now=now), page, is_dated=True)
 

@@ -132,13 +132,13 @@ class Preferences:
 
             sites = document.setdefault(SITES, tomlkit.table(is_super_table=True))
             rule = {**sites.get(host, {}), **values}
-            kept = {
+            changed_rule = {
                 name: value
                 for name, value in rule.items()
                 if value not in ("", "false") and value is not False
             }
             try:
-                parsed = parse_site_rule(kept)
+                parsed = parse_site_rule(changed_rule)
             except InvalidSettings as error:
                 raise InvalidValues(
                     error.reasons, "The rule is not valid: {why}", why=str(error)
@@ -147,8 +147,8 @@ class Preferences:
                 raise InputError(
                     "You can have at most {most} rules for sites. Remove one first.", most=MAX_SITES
                 )
-            if kept:
-                sites[host] = {name: getattr(parsed, name) for name in kept}
+            if changed_rule:
+                sites[host] = {name: getattr(parsed, name) for name in changed_rule}
             else:
                 sites.pop(host, None)
 
@@ -162,8 +162,8 @@ class Preferences:
 
     def _site_rules(self) -> dict[str, SiteRule]:
         try:
-            found = tomllib.loads((self._file.read(MAX_BYTES) or b"").decode())
-            return parse_site_rules(found.get(SITES, {}))
+            document = tomllib.loads((self._file.read(MAX_BYTES) or b"").decode())
+            return parse_site_rules(document.get(SITES, {}))
         except ValueError as error:
             raise InputError(NOT_VALID, why=str(error)) from error
 

@@ -109,11 +109,11 @@ async def copy_unrecorded_data(
 
 async def _take_over_imports(old: Database, new: Database) -> int:
     async with old.read() as conn:
-        left = await imports.unfinished(conn)
+        unfinished_imports = await imports.unfinished(conn)
     async with new.write() as conn:
-        for each in left:
+        for each in unfinished_imports:
             await imports.restore(conn, each)
-    return len(left)
+    return len(unfinished_imports)
 
 
 async def _take_over_edits(old: Database, new: Database) -> int:
@@ -132,10 +132,10 @@ async def _take_over_bin(old: Database, new: Database, *, bin_after: int) -> int
     """
     count = 0
     deleted_after = partial(new_entries.seeds_in_bin, bin_after=bin_after)
-    async for found in in_batches(old, deleted_after):
+    async for batch in in_batches(old, deleted_after):
         async with new.write() as conn:
-            await new_entries.restore_in_bin(conn, found)
-        count += len(found)
+            await new_entries.restore_in_bin(conn, batch)
+        count += len(batch)
     return count
 
 
@@ -165,19 +165,19 @@ async def _take_over_queue(old: Database, new: Database) -> int:
     return count
 
 
-async def _enqueue_again(conn: AsyncConnection, found: list[new_entries.OpenSeed]) -> int:
+async def _enqueue_again(conn: AsyncConnection, batch: list[new_entries.OpenSeed]) -> int:
     """Queue seeds with unfinished jobs again, and return their number.
 
     Entries keep their sort keys. A seed is skipped if its entry has a snapshot that is newer than
     the job.
     """
-    latest = await entries.latest_of(conn, [each.seed.hash_url for each in found])
+    latest = await entries.latest_of(conn, [each.seed.hash_url for each in batch])
     open_ = [
-        each for each in found if latest.get(each.seed.hash_url, "") <= to_timestamp(each.made_at)
+        each for each in batch if latest.get(each.seed.hash_url, "") <= to_timestamp(each.made_at)
     ]
     for (moment, is_urgent), group in groupby(open_, key=attrgetter("sort_at", "is_urgent")):
-        made = [each.seed for each in group]
-        await new_entries.receive(conn, made, now=moment, recapture=is_urgent)
+        seeds = [each.seed for each in group]
+        await new_entries.receive(conn, seeds, now=moment, recapture=is_urgent)
     return len(open_)
 
 
@@ -194,9 +194,9 @@ async def restore_missing(old: Database, new: Database, store: SegmentStore) -> 
     async for batch in in_batches(old, entries.summaries_after):
         async with new.read() as conn:
             keys = [each.hash_url for each in batch]
-            gone = await tombstones.generations(conn, keys)
+            generations = await tombstones.generations(conn, keys)
             summaries = await entries.summaries(conn, keys)
-        alive = [each for each in batch if each.generation > gone.get(each.hash_url, -1)]
+        alive = [each for each in batch if each.generation > generations.get(each.hash_url, -1)]
         lacking = {
             each.row_id
             for each in alive
@@ -251,7 +251,7 @@ async def _restore_snapshots(
     }
     async with new.read() as conn:
         keys = {each.entry.hash_url for each in fewer.values()}
-        gone = await tombstones.snapshots(conn, keys)
+        tombstones_by_key = await tombstones.snapshots(conn, keys)
         ids = await entries.rows_of(conn, [*keys])
         of_new = await snapshots.of_entries(conn, [*ids.values()])
         pages = await captures.of_records(
@@ -268,13 +268,13 @@ async def _restore_snapshots(
         existing = {each.snapshot.timestamp for each in of_new.get(ids[key], ())}
         for timestamp, each in some.items():
             page = each.snapshot.capture.record_id
-            if (key, timestamp, page) in gone:
+            if (key, timestamp, page) in tombstones_by_key:
                 deleted[key] += 1
             elif timestamp not in existing and (each.snapshot.final_url, page) in pages:
                 lacking.append((fewer[row_id], each))
     if lacking:
-        made = [_record(*each) for each in lacking]
-        names = await asyncio.to_thread(append_to_new_segments, store, made)
+        records = [_record(*each) for each in lacking]
+        names = await asyncio.to_thread(append_to_new_segments, store, records)
         async with new.write() as conn:
             await build_within(conn, store, dict.fromkeys(names, 0))
         await _copy_details(old, new, lacking)
@@ -310,23 +310,23 @@ async def _copy_details(
         drawn = await screenshots.of_snapshots(conn, rows)
     async with new.write() as conn:
         ids = await entries.rows_of(conn, [key for key, _ in before])
-        found: dict[int, SnapshotRow] = {}
+        rows_by_id: dict[int, SnapshotRow] = {}
         for some in (await snapshots.of_entries(conn, [*ids.values()])).values():
             for each in some:
                 if snapshot_row := before.get((each.snapshot.hash_url, each.snapshot.timestamp)):
-                    found[each.row_id] = snapshot_row
+                    rows_by_id[each.row_id] = snapshot_row
         await snapshots.store_requisite_counts(
             conn,
             [
                 (row_id, snapshot_row.snapshot.requisite_count, snapshot_row.snapshot.missing_count)
-                for row_id, snapshot_row in found.items()
+                for row_id, snapshot_row in rows_by_id.items()
             ],
         )
         await snapshots.store_scores(
             conn,
             [
                 (row_id, snapshot_row.snapshot.score)
-                for row_id, snapshot_row in found.items()
+                for row_id, snapshot_row in rows_by_id.items()
                 if snapshot_row.snapshot.score is not None
             ],
         )
@@ -334,7 +334,7 @@ async def _copy_details(
             conn,
             {
                 row_id: needs[snapshot_row.row_id]
-                for row_id, snapshot_row in found.items()
+                for row_id, snapshot_row in rows_by_id.items()
                 if snapshot_row.row_id in needs
             },
         )
@@ -346,7 +346,7 @@ async def _copy_details(
                 for each in drawn.get(snapshot_row.row_id, ())
                 if each.location.segment in known_ids
             )
-            for row_id, snapshot_row in found.items()
+            for row_id, snapshot_row in rows_by_id.items()
         }
         await screenshots.put(conn, renditions, known_ids)
 
@@ -364,9 +364,9 @@ async def _mark_lost(
     now = datetime.now(UTC)
     failed, bare, lost = [], 0, 0
     async with new.write() as conn:
-        found = await entries.summaries(conn, [each.entry.hash_url for each in before])
+        summaries = await entries.summaries(conn, [each.entry.hash_url for each in before])
         for each in before:
-            own = found[each.entry.hash_url]
+            own = summaries[each.entry.hash_url]
             kept = own.snapshot_count + deleted.get(each.entry.hash_url, 0)
             count = each.entry.snapshot_count - kept
             why = each.entry.failure

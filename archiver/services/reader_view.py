@@ -155,14 +155,14 @@ class Reader:
         detail = await self._entries.get(ref)
         neighbours = await self._neighbours(detail.entry.hash_url, listed, past) if listed else None
         try:
-            shown = await self._entries.snapshot(ref, timestamp)
+            snapshot = await self._entries.snapshot(ref, timestamp)
         except NotFound:
             return Reading(detail, None, neighbours=neighbours)
-        reading = Reading(detail, shown, neighbours=neighbours)
-        if not shown.article:
+        reading = Reading(detail, snapshot, neighbours=neighbours)
+        if not snapshot.article:
             return reading
-        article = await asyncio.to_thread(article_of, shown)
-        archived_links = await self._archived_links(shown.entry.hash_url, article)
+        article = await asyncio.to_thread(article_of, snapshot)
+        archived_links = await self._archived_links(snapshot.entry.hash_url, article)
         q = listed.q if listed and neighbours else ""
         return await asyncio.to_thread(_prepared, reading, article, archived_links, q)
 
@@ -190,14 +190,14 @@ class Reader:
 def _prepared(
     reading: Reading, article: ArticleTree, archived_links: Mapping[str, HashUrl], q: str
 ) -> Reading:
-    shown = reading.shown
-    if shown is None:
+    snapshot = reading.shown
+    if snapshot is None:
         return reading
     headings = article.add_heading_ids()
     article.link_to_entries(archived_links)
     text = article.text
     hits = article.places(match_positions(article.text_by_block(), parse_query(q))) if q else []
-    marked = shown.entry.annotation.highlights
+    marked = snapshot.entry.annotation.highlights
     anchored = anchor(text, marked) if marked else []
     spans = [_highlighted(each, at) for each, at in zip(marked, anchored, strict=True) if at]
     spans += [
@@ -208,7 +208,7 @@ def _prepared(
     return replace(
         reading,
         article=article,
-        word_count=len(words_of(to_text(shown.article))),
+        word_count=len(words_of(to_text(snapshot.article))),
         outline=headings if len(headings) >= LEAST_HEADINGS else (),
         hits=len(hits),
         highlights=tuple(PlacedHighlight(each, at is not None) for each, at in placed),

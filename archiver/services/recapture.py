@@ -96,27 +96,27 @@ class Recaptures:
         queued, after = 0, (-1, 0)
         while True:
             async with self._db.read() as conn:
-                found = await snapshots.scored_below(conn, score, after=after, limit=BATCH)
-            if not found:
+                scored = await snapshots.scored_below(conn, score, after=after, limit=BATCH)
+            if not scored:
                 return queued
-            after = found[-1].place
-            await self._entries.save([each.url for each in found], source=AUTOMATIC, render=render)
-            queued += len(found)
+            after = scored[-1].place
+            await self._entries.save([each.url for each in scored], source=AUTOMATIC, render=render)
+            queued += len(scored)
 
     async def _with_gaps(self) -> AsyncIterator[tuple[list[str], int]]:
         """Yield batches: the URLs to capture again, and the number of skipped entries."""
         after = 0
         while True:
             async with self._db.read() as conn:
-                found, after = await entries.with_gaps(conn, after=after, limit=BATCH)
+                by_id, after = await entries.with_gaps(conn, after=after, limit=BATCH)
                 newest_rows = {
-                    each: await snapshots.of_entry(conn, each, limit=2) for each in found
+                    each: await snapshots.of_entry(conn, each, limit=2) for each in by_id
                 }
-            if not found:
+            if not by_id:
                 return
             unrecoverable = await asyncio.to_thread(self._unrecoverable, newest_rows)
             yield (
-                [each.url for n, each in found.items() if n not in unrecoverable],
+                [each.url for n, each in by_id.items() if n not in unrecoverable],
                 len(unrecoverable),
             )
 
@@ -204,8 +204,8 @@ class PublicArchiveRecovery:
         self._refuse_if_off()
         count = 0
         async with self._db.read() as conn:
-            found = [some async for some in matching_entries(conn, query, limit=BATCH)]
-        for some in found:
+            batches = [some async for some in matching_entries(conn, query, limit=BATCH)]
+        for some in batches:
             async with self._db.write() as conn:
                 failed = await jobs.without_snapshot(conn, some)
                 count += await self._queue(conn, failed, priority=queue.BULK)
@@ -217,11 +217,11 @@ class PublicArchiveRecovery:
         last = count = 0
         while True:
             async with self._db.write() as conn:
-                found = await find(conn, after=last, limit=BATCH)
-                count += await self._queue(conn, found, priority=queue.BULK)
-            if not found:
+                batch = await find(conn, after=last, limit=BATCH)
+                count += await self._queue(conn, batch, priority=queue.BULK)
+            if not batch:
                 return count
-            last = found[-1][0]
+            last = batch[-1][0]
 
     def _refuse_if_off(self) -> None:
         if not self._gates:
@@ -232,8 +232,8 @@ class PublicArchiveRecovery:
     ) -> int:
         waiting = await jobs.open_jobs(conn, [number for number, _ in entries])
         fresh = [each for each in entries if each[0] not in waiting]
-        made = await queue.enqueue(conn, fresh, priority=priority, now=datetime.now(UTC))
-        await crawl_status.set_queued(conn, [*made])
-        await jobs.mark_for_recovery(conn, [*waiting.values(), *made.values()])
+        new_jobs = await queue.enqueue(conn, fresh, priority=priority, now=datetime.now(UTC))
+        await crawl_status.set_queued(conn, [*new_jobs])
+        await jobs.mark_for_recovery(conn, [*waiting.values(), *new_jobs.values()])
         self._on_queued()
         return len(entries)

@@ -82,17 +82,17 @@ async def require_segments(old: Database, store: SegmentStore) -> None:
     """
     async with old.read() as conn:
         indexed = await segment_rows.indexed(conn)
-    found = await asyncio.to_thread(store.storage.survey)
-    require_readable(dict(missing_segments(indexed, found)))
+    survey = await asyncio.to_thread(store.storage.survey)
+    require_readable(dict(missing_segments(indexed, survey)))
 
 
-def require_any_segment(found: Survey, place: str) -> None:
+def require_any_segment(survey: Survey, place: str) -> None:
     """Check that there are segments if an index exists that can't be read.
 
     Raises:
         RecordsMissing: there are no segments.
     """
-    if not found.segments:
+    if not survey.segments:
         raise RecordsMissing(_NO_SEGMENTS, place=place)
 
 
@@ -312,8 +312,8 @@ async def _require_segments(old: Database | None, place: Engines, store: Segment
         else:
             return
     if await asyncio.to_thread(place.exists):
-        found = await asyncio.to_thread(store.storage.survey)
-        require_any_segment(found, str(store.directory))
+        survey = await asyncio.to_thread(store.storage.survey)
+        require_any_segment(survey, str(store.directory))
 
 
 async def _user_settings(
@@ -332,8 +332,8 @@ async def _user_settings(
 async def _refuse_if_used_elsewhere(db: Database, machine: str) -> None:
     """Raise if a worker of another machine is alive."""
     async with db.read() as conn:
-        found = await all_workers(conn)
-    if any(each.machine != machine for each in found):
+        workers = await all_workers(conn)
+    if any(each.machine != machine for each in workers):
         raise ConfigurationError(_IN_USE_ELSEWHERE)
 
 
@@ -433,15 +433,15 @@ async def _build_index(
     Raises:
         StoreError: the directory of the segments can't be read.
     """
-    found = await asyncio.to_thread(store.storage.survey)
+    survey = await asyncio.to_thread(store.storage.survey)
     problems = [
-        Finding(each.name, each.problem, each.has_lost_data) for each in found.unusable_files
+        Finding(each.name, each.problem, each.has_lost_data) for each in survey.unusable_files
     ]
     problems += await asyncio.to_thread(_cut_truncated_tails, store)
     rebuilt = await fill_index(
         db,
         store,
-        [each.name for each in found.segments],
+        [each.name for each in survey.segments],
         software=SOFTWARE,
         bin_after=bin_after,
         on_progress=on_progress,
@@ -452,7 +452,7 @@ async def _build_index(
         for place, problem in rebuilt.problems
     ]
     return ReindexReport(
-        len(found.segments),
+        len(survey.segments),
         rebuilt.records,
         rebuilt.captures,
         rebuilt.snapshots,
@@ -467,8 +467,8 @@ async def _write_pending(old: Database, store: SegmentStore) -> None:
     async with old.read() as conn:
         pending = await tombstones.pending(conn, limit=MAX_PENDING)
     if pending:
-        made = [pending_record(json.loads(document)) for document in pending.values()]
-        await asyncio.to_thread(append_to_new_segments, store, made)
+        records = [pending_record(json.loads(document)) for document in pending.values()]
+        await asyncio.to_thread(append_to_new_segments, store, records)
 
 
 def _cut_truncated_tails(store: SegmentStore) -> list[Finding]:

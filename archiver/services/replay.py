@@ -99,12 +99,12 @@ class Replay:
         prefix = address.timestamp_prefix
         timestamp = middle_of(prefix) if prefix else _LATEST
         async with self._db.read() as conn:
-            found = await captures.nearest(conn, address.url, timestamp)
-        if found is None:
+            capture = await captures.nearest(conn, address.url, timestamp)
+        if capture is None:
             raise NotInArchive(address.url)
-        if found.redirect_to and await self._leads_back(found):
-            return await self._other_than_redirect(found)
-        return found
+        if capture.redirect_to and await self._leads_back(capture):
+            return await self._other_than_redirect(capture)
+        return capture
 
     async def captures_of(self, url: str) -> list[Capture]:
         """Return the captures of a URL, newest last; at most the newest 10,000."""
@@ -146,8 +146,8 @@ class Replay:
             InvalidRecord: ``error``, if no other record can be read.
         """
         async with self._db.read() as conn:
-            found = await captures.all_originals(conn, source.payload_digest, limit=MAX_COPIES)
-        for each in found:
+            copies = await captures.all_originals(conn, source.payload_digest, limit=MAX_COPIES)
+        for each in copies:
             if each.record_id != source.record_id:
                 with suppress(InvalidRecord):
                     return await asyncio.to_thread(self._open, capture, each, request)
@@ -263,12 +263,12 @@ class Replay:
         """Follow redirects to an SVG file; return the capture whose record has it, or None."""
         async with self._db.read() as conn:
             for _ in range(_MAX_HOPS):
-                found = await captures.nearest(conn, url, timestamp)
-                if found is None or not found.redirect_to:
+                capture = await captures.nearest(conn, url, timestamp)
+                if capture is None or not capture.redirect_to:
                     break
-                url = found.redirect_to
-        is_svg = found is not None and found.media_type == _SVG and found.status == _OK
-        return await self._source(found) if found is not None and is_svg else None
+                url = capture.redirect_to
+        is_svg = capture is not None and capture.media_type == _SVG and capture.status == _OK
+        return await self._source(capture) if capture is not None and is_svg else None
 
     def _own_head(self, revisit: Capture) -> ResponseHead | None:
         """Return the head in a revisit's block; None if the block is empty."""

@@ -217,14 +217,14 @@ async def all_of(
         nearest = await _first_of(conn, request, sort, most)
         if nearest is not None:
             return nearest
-    found = array("q")
+    rows_of_results = array("q")
     async for some in ResultIteration(conn, request).all(limit=SORTED):
-        found.extend(some)
+        rows_of_results.extend(some)
     if sort is not Sort.BEST:
-        return await list_order.in_order(conn, found, sort)
+        return await list_order.in_order(conn, rows_of_results, sort)
     ranked = await best(conn, request, await candidates(conn, request))
     first = dict.fromkeys(ranked.entries[: len(ranked.entries) - ranked.partial])
-    return [*first, *(each for each in found if each not in first)]
+    return [*first, *(each for each in rows_of_results if each not in first)]
 
 
 async def _first_of(

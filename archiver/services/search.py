@@ -245,14 +245,14 @@ class Search:
     ) -> dict[int, ListedEntry]:
         """Return list items of existing entries, with excerpts."""
         has_words = any(positive_terms(tree))
-        kept = await _newest_snapshots(conn, listed, with_earlier=has_words)
-        own = {each: kept.get(each, []) for each in listed} if has_words else {}
-        shown = await _list_items(conn, listed, kept)
+        newest = await _newest_snapshots(conn, listed, with_earlier=has_words)
+        own = {each: newest.get(each, []) for each in listed} if has_words else {}
+        items = await _list_items(conn, listed, newest)
         excerpts = await asyncio.to_thread(excerpts_of, self._store, [*own.values()], tree)
         for each, (excerpt, at) in zip(own, excerpts, strict=True):
-            if each in shown:
-                shown[each] = replace(shown[each], excerpt=excerpt, found_at=at)
-        return shown
+            if each in items:
+                items[each] = replace(items[each], excerpt=excerpt, found_at=at)
+        return items
 
     async def _found(
         self, conn: AsyncConnection, request: SearchRequest, query: ListingQuery
@@ -385,11 +385,13 @@ def _neighbours_of_removed(
 
 
 async def _list_items(
-    conn: AsyncConnection, listed: Sequence[int], kept: Mapping[int, Sequence[SnapshotRow]]
+    conn: AsyncConnection, listed: Sequence[int], newest: Mapping[int, Sequence[SnapshotRow]]
 ) -> dict[int, ListedEntry]:
     """Return list items of existing entries."""
     entries_by_id = await db_entries.by_ids(conn, listed)
-    return await shown_of(conn, entries_by_id, {n: kept[n][0] for n in entries_by_id if n in kept})
+    return await shown_of(
+        conn, entries_by_id, {n: newest[n][0] for n in entries_by_id if n in newest}
+    )
 
 
 async def _newest_snapshots(
@@ -397,11 +399,11 @@ async def _newest_snapshots(
 ) -> dict[int, list[SnapshotRow]]:
     """Return the newest snapshot of each entry, and earlier ones for the first few entries."""
     newest = await db_snapshots.latest_of(conn, listed)
-    kept = {number: [each] for number, each in newest.items()}
+    by_entry = {number: [each] for number, each in newest.items()}
     several = [n for n, each in newest.items() if with_earlier and each.snapshot_count > 1]
     for number in several[:MAX_WITH_EARLIER]:
-        kept[number] = await db_snapshots.of_entry(conn, number, limit=1 + MAX_EARLIER)
-    return kept
+        by_entry[number] = await db_snapshots.of_entry(conn, number, limit=1 + MAX_EARLIER)
+    return by_entry
 
 
 async def matching_entries(

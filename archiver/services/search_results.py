@@ -241,10 +241,10 @@ async def shown_of(
     """
     counts = await search_documents.word_counts(conn, [*entries])
     images = await screenshots.preview_images_of(conn, [each.row_id for each in newest.values()])
-    found = {}
+    items = {}
     for row, entry in entries.items():
         snapshot = newest.get(row)
-        found[row] = ListedEntry(
+        items[row] = ListedEntry(
             entry,
             page=snapshot.snapshot.metadata if snapshot else PageMetadata(),
             word_count=counts.get(row, 0),
@@ -252,4 +252,4 @@ async def shown_of(
             if snapshot
             else NO_PREVIEW_IMAGES,
         )
-    return found
+    return items

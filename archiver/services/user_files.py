@@ -83,16 +83,16 @@ class _RowInIndex:
 
     async def read(self) -> bytes | None:
         async with self._db.read() as conn:
-            found = await shared_files.find(conn, self._name)
-        return found.content if found else None
+            stored = await shared_files.find(conn, self._name)
+        return stored.content if stored else None
 
     async def change(self, rewrite: Rewrite) -> object:
         async with self._db.write() as conn:
-            found = await shared_files.find(conn, self._name)
-            after = rewrite(found.content if found else None)
+            stored = await shared_files.find(conn, self._name)
+            after = rewrite(stored.content if stored else None)
             if after is not None:
                 return await shared_files.put(conn, self._name, after)
-            return found.revision if found else None
+            return stored.revision if stored else None
 
 
 def user_file(data: Path, name: str, db: Database | None = None) -> UserFile:
@@ -132,22 +132,22 @@ async def user_settings_of(place: Engines, old: Database | None) -> dict[str, by
         await db.close()
 
 
-async def put_user_settings(found: dict[str, bytes] | None, new: Database, data: Path) -> None:
+async def put_user_settings(files: dict[str, bytes] | None, new: Database, data: Path) -> None:
     """Write user settings to a new index on a server, or to the data directory.
 
     Args:
-        found: result of ``user_settings_of``; None to read the files in the data directory.
+        files: result of ``user_settings_of``; None to read the files in the data directory.
         new: the new index.
         data: the data directory.
     """
-    if found is None:
-        found = await asyncio.to_thread(_in_folder, data)
+    if files is None:
+        files = await asyncio.to_thread(_in_folder, data)
     if new.is_shared:
         async with new.write() as conn:
-            for name, content in found.items():
+            for name, content in files.items():
                 await shared_files.put(conn, name, content)
     else:
-        await asyncio.to_thread(_write_to_folder, data, found)
+        await asyncio.to_thread(_write_to_folder, data, files)
 
 
 def _in_folder(data: Path) -> dict[str, bytes]:
@@ -155,10 +155,10 @@ def _in_folder(data: Path) -> dict[str, bytes]:
     return {name: content for name, content in read.items() if content is not None}
 
 
-def _write_to_folder(data: Path, found: dict[str, bytes]) -> None:
+def _write_to_folder(data: Path, files: dict[str, bytes]) -> None:
     for name, mode in _MODES.items():
-        if name in found:
-            AtomicFile(data / name, mode=mode).write(found[name])
+        if name in files:
+            AtomicFile(data / name, mode=mode).write(files[name])
 
 
 def remove_user_files(data: Path) -> None:

@@ -164,9 +164,9 @@ class Selection:
         for start in range(0, len(beyond), PAGE):
             ids = beyond[start : start + PAGE]
             async with self._db.read() as conn:
-                found = await entries.with_revisions(conn, ids)
+                by_id = await entries.with_revisions(conn, ids)
                 failed = await attempts.of_entries(conn, ids)
-            for entry_id, revised in found.items():
+            for entry_id, revised in by_id.items():
                 made = failed.get(entry_id, [])
                 if manifest.has_whole_segments and revised.entry.state is State.FAILED:
                     made = made[:-1]  # the last attempt has a record already
@@ -205,37 +205,37 @@ class Selection:
         row = 0
         while row < manifest.last_snapshot:
             async with self._db.read() as conn:
-                found, row = await db_snapshots.after(
+                page, row = await db_snapshots.after(
                     conn, row, last=manifest.last_snapshot, limit=PAGE
                 )
-            if not found:
+            if not page:
                 return
-            yield found
+            yield page
 
     async def _chosen_snapshots(self, manifest: Manifest) -> AsyncIterator[list[SnapshotRow]]:
         for entry_id in manifest.entries:
             before: Timestamp | None = None
             while True:
                 async with self._db.read() as conn:
-                    found = await db_snapshots.page_of(
+                    page = await db_snapshots.page_of(
                         conn, entry_id, before=before, last=manifest.last_snapshot, limit=PAGE
                     )
-                yield found
-                if len(found) < PAGE:
+                yield page
+                if len(page) < PAGE:
                     break
-                before = found[-1].snapshot.timestamp
+                before = page[-1].snapshot.timestamp
 
     async def _whole_segments(self, manifest: Manifest) -> AsyncGenerator[Piece, None]:
         for name, end in sorted(manifest.segments.items()):
             start = 0
             while start < end:
                 async with self._db.read() as conn:
-                    found = await db_captures.in_segment(
+                    page = await db_captures.in_segment(
                         conn, name, first=start, end=end, limit=PAGE
                     )
-                last = found[-1].location if len(found) == PAGE else None
+                last = page[-1].location if len(page) == PAGE else None
                 until = last.offset + last.length if last else end
-                yield Piece(Location(name, start, until - start), tuple(found))
+                yield Piece(Location(name, start, until - start), tuple(page))
                 start = until
 
     async def _collect_positions(self, some: Sequence[SnapshotRow], places: SortedLines) -> None:
@@ -304,10 +304,10 @@ def _needed(
     Both are empty if the record of the snapshot is damaged.
     """
     try:
-        found = read_snapshot_record(store, place)
+        record = read_snapshot_record(store, place)
     except StoreError:
         return (), ()  # the export reports the damage when it copies the record
-    return found.requisites, found.excluded_responses
+    return record.requisites, record.excluded_responses
 
 
 def _notes(revised: Revised, failed: Sequence[Attempt]) -> Iterator[Record]:
@@ -325,21 +325,21 @@ async def _captures_of(
     conn: AsyncConnection, snapshot: Snapshot, requisites: Iterable[RequisiteOutcome]
 ) -> list[Capture]:
     """Return the captures that replay needs: redirects, responses and originals of revisits."""
-    found: dict[Location, Capture] = {snapshot.capture.location: snapshot.capture}
+    by_location: dict[Location, Capture] = {snapshot.capture.location: snapshot.capture}
     for url in dict.fromkeys(replay_urls(snapshot.url, snapshot.capture.url, requisites)):
         step: str | None = url
         for _ in range(MAX_HOPS):
             capture = await db_captures.nearest(conn, step, snapshot.timestamp) if step else None
             if capture is None:
                 break
-            found[capture.location] = capture
+            by_location[capture.location] = capture
             step = capture.redirect_to
-    for capture in [*found.values()]:
+    for capture in [*by_location.values()]:
         if capture.is_revisit:
             original = await db_captures.original_or_deleted(conn, capture.payload_digest)
             if original:
-                found[original.location] = original
-    return [*found.values()]
+                by_location[original.location] = original
+    return [*by_location.values()]
 
 
 def _line(capture: Capture) -> bytes:
@@ -353,18 +353,18 @@ def _write_line(place: Location, capture: Capture | None) -> bytes:
 
 def _byte_ranges(lines: Iterator[bytes]) -> list[Piece]:
     """Return the byte ranges of the next ``PAGE`` records; adjacent records form one range."""
-    found: list[Piece] = []
+    pieces: list[Piece] = []
     for piece in map(_read_line, islice(lines, PAGE)):
-        last, current = found[-1].location if found else None, piece.location
+        last, current = pieces[-1].location if pieces else None, piece.location
         if (
             last
             and replace(last, offset=last.offset + last.length, length=current.length) == current
         ):
             joined = replace(last, length=last.length + current.length)
-            found[-1] = Piece(joined, found[-1].captures + piece.captures)
+            pieces[-1] = Piece(joined, pieces[-1].captures + piece.captures)
         else:
-            found.append(piece)
-    return found
+            pieces.append(piece)
+    return pieces
 
 
 def _read_line(line: bytes) -> Piece:
@@ -372,16 +372,16 @@ def _read_line(line: bytes) -> Piece:
     place = Location(segment, int(offset, 16), int(length, 16))
     if not document:
         return Piece(place, ())
-    kept = json.loads(document)
+    values = json.loads(document)
     return Piece(
         place,
         (
             Capture(
                 **{
-                    **kept,
-                    "timestamp": Timestamp(kept["timestamp"]),
-                    "payload_digest": PayloadDigest(kept["payload_digest"]),
-                    "record_id": RecordId(kept["record_id"]),
+                    **values,
+                    "timestamp": Timestamp(values["timestamp"]),
+                    "payload_digest": PayloadDigest(values["payload_digest"]),
+                    "record_id": RecordId(values["record_id"]),
                     "location": place,
                 }
             ),
@@ -535,8 +535,8 @@ class _Zip:
         """End the member."""
         if self._member:
             self._member.close()
-            found = self._digest.hexdigest()
-            self.resources.append(warc_wacz.Resource(self._path, self.written, found))
+            digest = self._digest.hexdigest()
+            self.resources.append(warc_wacz.Resource(self._path, self.written, digest))
 
     def add(self, path: str, pieces: Iterable[bytes]) -> None:
         """Write a whole member."""

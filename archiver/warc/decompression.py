@@ -260,13 +260,13 @@ def skip_skippable_frames(source: Source) -> None:
         magic = _exactly(source, len(FRAME), keep=True)
         if magic[1:] != _SKIPPABLE_MAGIC_END or magic[0] >> 4 != 5:
             return
-        left = int.from_bytes(_exactly(source, 8)[4:], "little")
-        while left:
+        bytes_left = int.from_bytes(_exactly(source, 8)[4:], "little")
+        while bytes_left:
             data = source.take()
             if not data:
                 raise TruncatedRecord("The file ends in a skippable frame.")
-            source.put_back(data[left:])
-            left -= min(left, len(data))
+            source.put_back(data[bytes_left:])
+            bytes_left -= min(bytes_left, len(data))
 
 
 def _exactly(source: Source, size: int, *, keep: bool = False) -> bytes:

@@ -58,17 +58,17 @@ class ForeignBlock:
             TruncatedRecord: the record ends too early.
             InvalidRecord: the record is damaged.
         """
-        wanted = min(size, self.left)
-        data = self._read(self._content.read, wanted) if wanted else b""
-        if len(data) < wanted:
+        most = min(size, self.left)
+        data = self._read(self._content.read, most) if most else b""
+        if len(data) < most:
             raise self._truncated()
         return data
 
     def line(self, most: int) -> bytes:
         """Read up to and including the next newline, or ``most`` bytes; raises like ``read``."""
-        wanted = min(most, self.left)
-        data = self._read(self._content.line, wanted) if wanted else b""
-        if wanted and not data:
+        limit = min(most, self.left)
+        data = self._read(self._content.line, limit) if limit else b""
+        if limit and not data:
             raise self._truncated()
         return data
 
@@ -252,10 +252,10 @@ def _fields(content: DecompressedFile) -> dict[str, str]:
     If a name occurs several times, its first value is used.
     """
     fields: dict[str, str] = {}
-    left, name, is_new = MAX_HEAD_BYTES, "", False
-    while (line := content.line(left)).strip():
-        left -= len(line)
-        if left <= 0 or not line.endswith(b"\n"):
+    bytes_left, name, is_new = MAX_HEAD_BYTES, "", False
+    while (line := content.line(bytes_left)).strip():
+        bytes_left -= len(line)
+        if bytes_left <= 0 or not line.endswith(b"\n"):
             raise InvalidRecord("The header of a record has no end.")
         text = _text(line.rstrip(b"\r\n"))
         if text[0] in " \t" and name:

@@ -112,12 +112,12 @@ def read_annotation(document: Mapping[str, Any]) -> Annotation:
     Raises:
         KeyError, TypeError, ValueError, AttributeError: the document is invalid.
     """
-    known = {
+    values = {
         name: read(document[name])
         for name, read in _FIELDS.items()
         if name != _GIVEN and name in document
     }
-    return Annotation(text(document[_GIVEN]), **known)
+    return Annotation(text(document[_GIVEN]), **values)
 
 
 def text(value: object) -> str:
@@ -392,8 +392,8 @@ def _read_appearance(appearance: object) -> QualitySignals:
     limits = appearance.get("limits")
 
     def number(name: str) -> int | None:
-        found = appearance.get(name)
-        return found if type(found) is int and 0 <= found <= MAX_NUMBER else None
+        value = appearance.get(name)
+        return value if type(value) is int and 0 <= value <= MAX_NUMBER else None
 
     return QualitySignals(
         readable=number("readable"),
@@ -506,12 +506,12 @@ def read_deletion(block: bytes) -> Deletion:
         ) from error
 
 
-def _write_gone(gone: DeletedEntry) -> dict[str, Any]:
+def _write_gone(deleted: DeletedEntry) -> dict[str, Any]:
     return {
-        "hash_url": gone.hash_url,
-        "generation": gone.generation,
-        "snapshots": [[each.timestamp, each.page] for each in gone.snapshots],
-        "articles": [[each.timestamp, each.article] for each in gone.articles],
+        "hash_url": deleted.hash_url,
+        "generation": deleted.generation,
+        "snapshots": [[each.timestamp, each.page] for each in deleted.snapshots],
+        "articles": [[each.timestamp, each.article] for each in deleted.articles],
     }
 
 

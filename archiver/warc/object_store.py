@@ -111,8 +111,8 @@ class Bucket:
         """Return the bytes ``start`` to ``end`` (exclusive) of an object, and its whole size."""
         try:
             with _user_errors():
-                found = obstore.get(self._objects, name, options={"range": (start, end)})
-                return bytes(found.bytes()), found.meta["size"]
+                response = obstore.get(self._objects, name, options={"range": (start, end)})
+                return bytes(response.bytes()), response.meta["size"]
         except _NoSuchRange:
             return b"", self.size(name)
 
@@ -266,11 +266,11 @@ class RemoteSegment:
     def read_at(self, offset: int, size: int) -> bytes:
         """Read up to ``size`` bytes at ``offset``."""
         number, start = divmod(offset, self._blocks.block_bytes)
-        found = []
+        blocks = []
         while size > 0 and (data := self._blocks.block(self._name, number)[start : start + size]):
-            found.append(data)
+            blocks.append(data)
             number, start, size = number + 1, 0, size - len(data)
-        return b"".join(found)
+        return b"".join(blocks)
 
 
 def missing_segment(name: str) -> StoreUnavailable:
@@ -282,10 +282,10 @@ def missing_segment(name: str) -> StoreUnavailable:
     )
 
 
-def _cache(kept: OrderedDict[_Key, _Value], key: _Key, value: _Value, most: int) -> None:
-    kept[key] = value
-    while len(kept) > most:
-        kept.popitem(last=False)
+def _cache(cache: OrderedDict[_Key, _Value], key: _Key, value: _Value, most: int) -> None:
+    cache[key] = value
+    while len(cache) > most:
+        cache.popitem(last=False)
 
 
 BLOCK_BYTES = 256 << 10
@@ -487,7 +487,7 @@ class BucketStorage(UploadingStorage):
 
 
 def _digest(file: SegmentBytes) -> bytes:
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     while piece := file.read(WHOLE_BLOCK_BYTES):
-        found.update(piece)
-    return found.digest()
+        digest.update(piece)
+    return digest.digest()

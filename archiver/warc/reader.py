@@ -143,9 +143,9 @@ class Block:
             TruncatedRecord: the segment ends too early.
             InvalidRecord: the member ends too early.
         """
-        wanted = self._left if size < 0 else min(size, self._left)
-        data = self._member.read(wanted) if wanted else b""
-        if len(data) < wanted:
+        most = self._left if size < 0 else min(size, self._left)
+        data = self._member.read(most) if most else b""
+        if len(data) < most:
             raise InvalidRecord("The block of a record is shorter than its Content-Length.")
         self._left -= len(data)
         if self._watch:

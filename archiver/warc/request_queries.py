@@ -66,12 +66,12 @@ def _binary_query(body: bytes) -> str:
 def _json_query(body: bytes) -> str | None:
     """Return the members of a JSON body as a query string; None if the body is not JSON."""
     try:
-        found = [*_members(json.loads(body), "", 0)]
+        members = [*_members(json.loads(body), "", 0)]
     except (ValueError, RecursionError):
         return None
     counts: dict[str, int] = {}
     query: list[tuple[str, str]] = []
-    for name, value in found:
+    for name, value in members:
         counts[name] = counts.get(name, 0) + 1
         query.append((name if counts[name] == 1 else f"{name}.{counts[name]}_", value))
     return urlencode(query)

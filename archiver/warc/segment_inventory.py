@@ -72,13 +72,13 @@ def survey(directory: Path) -> Survey:
     """
     segments, truncated, unusable_files = [], [], []
     for path in _files(directory):
-        found = _classify(path)
-        if isinstance(found, UnusableFile):
-            unusable_files.append(found)
+        file = _classify(path)
+        if isinstance(file, UnusableFile):
+            unusable_files.append(file)
         elif _TRUNCATED_NAME.fullmatch(path.name):
-            truncated.append(found)
+            truncated.append(file)
         else:
-            segments.append(found)
+            segments.append(file)
     earlier = superseded(each.name for each in segments)
     read = tuple(each for each in segments if each.name not in earlier)
     return Survey(read, tuple(truncated), tuple(unusable_files), earlier)
@@ -91,30 +91,30 @@ def is_written_by_us(path: Path) -> bool:
 
 def _files(directory: Path) -> list[Path]:
     try:
-        found = sorted(directory.iterdir())
+        paths = sorted(directory.iterdir())
     except FileNotFoundError:
         return []
     except OSError as error:
         raise StoreError(f"Cannot read {directory}: {error.strerror}.") from error
-    return [path for path in found if not path.name.startswith(".")]
+    return [path for path in paths if not path.name.startswith(".")]
 
 
 def _classify(path: Path) -> SegmentFile | UnusableFile:
     has_segment_name = is_segment_name(path.name)
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError as error:
         return UnusableFile(path.name, f"Cannot read it: {error.strerror}.", has_segment_name)
-    problem = _unusable(path, found)
+    problem = _unusable(path, status)
     if not problem and not has_segment_name and not _TRUNCATED_NAME.fullmatch(path.name):
         problem = _not_by_us(path)
     if problem:
         return UnusableFile(path.name, problem, has_segment_name)
-    return SegmentFile(path.name, found.st_size)
+    return SegmentFile(path.name, status.st_size)
 
 
-def _unusable(path: Path, found: os.stat_result) -> str:
-    if not stat.S_ISREG(found.st_mode):
+def _unusable(path: Path, status: os.stat_result) -> str:
+    if not stat.S_ISREG(status.st_mode):
         return "It is not a regular file."
     if not os.access(path, os.R_OK):
         return "Cannot read it: permission denied."

@@ -126,12 +126,12 @@ class _DamagedMember:
 
     def holds(self, piece: bytes) -> bool:
         """Return whether ``piece`` follows in the content. The next search starts after it."""
-        while (found := self._content.find(piece)) < 0:
+        while (at := self._content.find(piece)) < 0:
             more = self._more()
             if not more:
                 return False
             self._content = self._content[-len(piece) :] + more
-        self._content = self._content[found + len(piece) :]
+        self._content = self._content[at + len(piece) :]
         return True
 
     def _more(self) -> bytes:
@@ -160,14 +160,14 @@ def _next_record(file: SegmentBytes, damaged: _DamagedMember, offset: int) -> in
     while True:
         more = file.read_at(at + len(window), WINDOW)
         window += more
-        found = window.find(_MAGIC)
-        while found >= 0:
-            start = at + found
+        position = window.find(_MAGIC)
+        while position >= 0:
+            start = at + position
             if _begins_record(file, start) and not damaged.holds(
                 file.read_at(start, COMPARED_BYTES)
             ):
                 return start
-            found = window.find(_MAGIC, found + 1)
+            position = window.find(_MAGIC, position + 1)
         if not more:
             return None
         at, window = at + len(window) - len(_MAGIC) + 1, window[-len(_MAGIC) + 1 :]

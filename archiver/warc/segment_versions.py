@@ -98,11 +98,11 @@ def superseded(names: Iterable[str]) -> dict[str, str]:
     for name in names:
         if named := _NAME.fullmatch(name):
             by_stem[named["stem"]].append(name)
-    found: dict[str, str] = {}
+    latest: dict[str, str] = {}
     for versions in by_stem.values():
         *earlier, last = sorted(versions, key=version_number)
-        found |= dict.fromkeys(earlier, last)
-    return found
+        latest |= dict.fromkeys(earlier, last)
+    return latest
 
 
 _COPIED_BYTES = 1 << 20

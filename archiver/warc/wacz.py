@@ -74,8 +74,8 @@ class IndexBlock:
 
 def index_blocks(lines: Iterable[bytes]) -> Iterator[IndexBlock]:
     """Compress sorted lines in blocks of ``LINES_PER_BLOCK``."""
-    rest, offset = iter(lines), 0
-    while some := list(islice(rest, LINES_PER_BLOCK)):
+    remaining, offset = iter(lines), 0
+    while some := list(islice(remaining, LINES_PER_BLOCK)):
         packed = igzip.compress(b"".join(some), mtime=0)
         block = {
             "offset": offset,
@@ -157,8 +157,8 @@ def data_package(
 
 def package_digest(package: bytes) -> bytes:
     """Return ``datapackage-digest.json`` (WACZ 1.1.1 §5.2.5)."""
-    found = hashlib.sha256(package).hexdigest()
-    return json.dumps({"path": PACKAGE, "hash": f"sha256:{found}"}, indent=2).encode()
+    digest = hashlib.sha256(package).hexdigest()
+    return json.dumps({"path": PACKAGE, "hash": f"sha256:{digest}"}, indent=2).encode()
 
 
 class FileWindow(io.RawIOBase):

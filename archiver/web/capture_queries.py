@@ -85,8 +85,8 @@ def _addresses(request: web.Request, url: str) -> Addresses:
 
 
 async def _mementos(request: web.Request, url: str) -> AsyncGenerator[Memento, None]:
-    async with aclosing(request.app[RUNTIME].mementos.of(url)) as found:
-        async for capture in found:
+    async with aclosing(request.app[RUNTIME].mementos.of(url)) as mementos:
+        async for capture in mementos:
             yield Memento(memento_uri(request, capture), to_datetime(capture.timestamp))
 
 
@@ -154,14 +154,14 @@ async def available(request: web.Request) -> web.StreamResponse:
         document["timestamp"] = moment
     try:
         address = ReplayAddress(moment, Modifier.NONE, parse_archived_url(url))
-        found = await request.app[RUNTIME].replay.resolve(address)
+        capture = await request.app[RUNTIME].replay.resolve(address)
     except NotInArchive:
         return web.json_response(document)
     closest = {
-        "status": str(found.status),
+        "status": str(capture.status),
         "available": True,
-        "url": memento_uri(request, found),
-        "timestamp": found.timestamp,
+        "url": memento_uri(request, capture),
+        "timestamp": capture.timestamp,
     }
     return web.json_response(document | {"archived_snapshots": {"closest": closest}})
 

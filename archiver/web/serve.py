@@ -189,8 +189,8 @@ def _bind(name: str, port: int) -> socket.socket:
     """Bind the address. This is done first, so that an unavailable port has no side effects."""
     host = name.strip("[]") or None
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        family, _, _, _, address = found[0]
+        addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, _, _, _, address = addresses[0]
         return socket.create_server(address[:2], family=family, backlog=_BACKLOG)
     except OSError as error:
         says = _BIND_ERRORS.get(error.errno or 0, f"cannot be used: {error.strerror or error}")

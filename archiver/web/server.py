@@ -116,10 +116,10 @@ class BoundedServer(web.Server):
         """Accept a connection; above the maximum number, close one connection."""
         super().connection_made(handler, transport)
         self._waiting[handler] = None
-        taken = len(self._waiting) + len(self._active)
-        if taken > self._limits.connections:
+        connections = len(self._waiting) + len(self._active)
+        if connections > self._limits.connections:
             leaving = self._longest_waiting(handler) or self._longest_receiving()
-            if leaving is None and not self._is_reserved_for(transport, taken):
+            if leaving is None and not self._is_reserved_for(transport, connections):
                 leaving = handler
             if leaving:
                 self._drop(leaving)
@@ -152,9 +152,9 @@ class BoundedServer(web.Server):
         )
         return next(unfinished, None)
 
-    def _is_reserved_for(self, transport: asyncio.Transport, taken: int) -> bool:
+    def _is_reserved_for(self, transport: asyncio.Transport, connections: int) -> bool:
         peer = transport.get_extra_info("peername") or ("",)
-        return taken <= self._limits.files and _is_this_machine(peer[0])
+        return connections <= self._limits.files and _is_this_machine(peer[0])
 
     def _drop(self, handler: web.RequestHandler) -> None:
         """Close a connection immediately, even if it has unsent data."""

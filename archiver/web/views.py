@@ -52,9 +52,9 @@ class Year:
 
 def calendar(timestamps: Iterable[str]) -> tuple[Year, ...]:
     """Group 14-digit timestamps (newest first) by year and month, newest year first."""
-    found: dict[str, dict[str, list[str]]] = {}
+    by_year: dict[str, dict[str, list[str]]] = {}
     for each in timestamps:
-        months = found.setdefault(each[:4], {})
+        months = by_year.setdefault(each[:4], {})
         months.setdefault(each[4:6], []).append(each)
     return tuple(
         Year(
@@ -66,7 +66,7 @@ def calendar(timestamps: Iterable[str]) -> tuple[Year, ...]:
                 for some in [months.get(f"{n:02}", [])]
             ),
         )
-        for year, months in found.items()
+        for year, months in by_year.items()
     )
 
 

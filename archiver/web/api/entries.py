@@ -46,12 +46,12 @@ async def save(request: web.Request) -> web.StreamResponse:
 async def list_entries(request: web.Request) -> web.StreamResponse:
     """List or search entries."""
     query = replace(query_of_request(request), limit=number(request, "limit", 50))
-    found = await request.app[RUNTIME].search.listing(query)
+    page = await request.app[RUNTIME].search.listing(query)
     base = base_path(request)
     items = tuple(
-        replace(each, preview_images=with_paths(each.preview_images, base)) for each in found.items
+        replace(each, preview_images=with_paths(each.preview_images, base)) for each in page.items
     )
-    return json_response(replace(found, items=items))
+    return json_response(replace(page, items=items))
 
 
 async def saved(request: web.Request) -> web.StreamResponse:
@@ -60,8 +60,8 @@ async def saved(request: web.Request) -> web.StreamResponse:
     These are its own URL, redirects to it, and its canonical URL. `entries` is empty if the page is
     not saved.
     """
-    found = await request.app[RUNTIME].entries.saved_at(request.query.get("url", ""))
-    return json_response(found)
+    page = await request.app[RUNTIME].entries.saved_at(request.query.get("url", ""))
+    return json_response(page)
 
 
 async def summary(request: web.Request) -> web.StreamResponse:
@@ -151,7 +151,7 @@ async def add_highlight(request: web.Request) -> web.StreamResponse:
     Text that is not found in the article is stored without a position.
     """
     body = await read_json(request, HighlightRequest)
-    made = await request.app[RUNTIME].highlights.add(
+    highlighted = await request.app[RUNTIME].highlights.add(
         request.match_info["hash_url"],
         body.quote,
         start=body.start,
@@ -159,7 +159,7 @@ async def add_highlight(request: web.Request) -> web.StreamResponse:
         note=body.note,
         timestamp=body.timestamp,
     )
-    return json_response(made, status=201)
+    return json_response(highlighted, status=201)
 
 
 async def change_highlight(request: web.Request) -> web.StreamResponse:
@@ -181,16 +181,16 @@ async def remove_highlight(request: web.Request) -> web.StreamResponse:
 async def list_highlights(request: web.Request) -> web.StreamResponse:
     """List highlights by entry; `q` searches in highlights and notes."""
     query = request.query
-    found = await request.app[RUNTIME].highlights.listing(
+    page = await request.app[RUNTIME].highlights.listing(
         query.get("q", ""), query.get("after", ""), number(request, "limit", 50)
     )
-    return json_response(found)
+    return json_response(page)
 
 
 async def show_job(request: web.Request) -> web.StreamResponse:
     """Show the jobs in `ids`; unknown jobs are omitted."""
-    found = await request.app[RUNTIME].entries.jobs(numbers(request, "ids"))
-    return json_response(found, shape=list[Job])
+    found_jobs = await request.app[RUNTIME].entries.jobs(numbers(request, "ids"))
+    return json_response(found_jobs, shape=list[Job])
 
 
 async def queue_status(request: web.Request) -> web.StreamResponse:

@@ -53,8 +53,8 @@ async def preview(request: web.Request) -> web.StreamResponse:
 
 async def recent(request: web.Request) -> web.StreamResponse:
     """List the latest imports, newest first."""
-    found = await request.app[RUNTIME].import_statuses.recent()
-    return json_response(found, shape=list[ImportStatus])
+    newest = await request.app[RUNTIME].import_statuses.recent()
+    return json_response(newest, shape=list[ImportStatus])
 
 
 async def show(request: web.Request) -> web.StreamResponse:
@@ -69,40 +69,40 @@ async def report(request: web.Request) -> web.StreamResponse:
 
 async def failures(request: web.Request) -> web.StreamResponse:
     """Count the pages that could not be saved, by reason."""
-    found = await _found(request)
-    failed = await request.app[RUNTIME].crawl_status.failures_of(found.id)
+    status = await _found(request)
+    failed = await request.app[RUNTIME].crawl_status.failures_of(status.id)
     return json_response(failed, shape=tuple[FailureGroup, ...])
 
 
 async def retry(request: web.Request) -> web.StreamResponse:
     """Retry the failed pages of an import: those with the given reason, or all."""
-    found, body = await _found(request), await read_json(request, RetryRequest)
+    status, body = await _found(request), await read_json(request, RetryRequest)
     oversight = request.app[RUNTIME].crawl_status
     if body.reason is not None:
-        return json_response(Queued(await oversight.try_again(body.reason, found.id)))
-    reasons = [each.reason for each in await oversight.failures_of(found.id)]
+        return json_response(Queued(await oversight.try_again(body.reason, status.id)))
+    reasons = [each.reason for each in await oversight.failures_of(status.id)]
     return json_response(
-        Queued(sum([await oversight.try_again(each, found.id) for each in reasons]))
+        Queued(sum([await oversight.try_again(each, status.id) for each in reasons]))
     )
 
 
 async def capture(request: web.Request) -> web.StreamResponse:
     """Capture the entries that were saved as links."""
-    found = await _found(request)
-    return json_response(Queued(await request.app[RUNTIME].crawl_status.capture_links(found.id)))
+    status = await _found(request)
+    return json_response(Queued(await request.app[RUNTIME].crawl_status.capture_links(status.id)))
 
 
 async def pause(request: web.Request) -> web.StreamResponse:
     """Pause or resume the captures of an import; other jobs continue."""
-    found, is_paused = await _found(request), request.match_info["action"] == "pause"
-    await request.app[RUNTIME].crawl_status.pause_import(found.id, paused=is_paused)
+    status, is_paused = await _found(request), request.match_info["action"] == "pause"
+    await request.app[RUNTIME].crawl_status.pause_import(status.id, paused=is_paused)
     return json_response(await _found(request))
 
 
 async def undo_plan(request: web.Request) -> web.StreamResponse:
     """Preview the undo of an import."""
-    found = await _found(request)
-    return json_response(await request.app[RUNTIME].import_undo.plan(found.id))
+    status = await _found(request)
+    return json_response(await request.app[RUNTIME].import_undo.plan(status.id))
 
 
 async def undo(request: web.Request) -> web.StreamResponse:
@@ -110,8 +110,8 @@ async def undo(request: web.Request) -> web.StreamResponse:
 
     A large undo continues after the response; `undone` has its progress.
     """
-    found = await _found(request)
-    await request.app[RUNTIME].import_undo.begin(found.id, patience=UNDO_TIMEOUT_SECONDS)
+    status = await _found(request)
+    await request.app[RUNTIME].import_undo.begin(status.id, patience=UNDO_TIMEOUT_SECONDS)
     return json_response(await _found(request), status=202)
 
 

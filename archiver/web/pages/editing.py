@@ -154,8 +154,8 @@ def return_path(form: Mapping[str, Any], otherwise: str) -> str:
 
 def _without_notices(path: str) -> str:
     parts = urlsplit(path)
-    kept = [each for each in parse_qsl(parts.query) if each[0] not in _NOTICES]
-    return f"{parts.path}?{urlencode(kept)}" if kept else parts.path
+    fields = [each for each in parse_qsl(parts.query) if each[0] not in _NOTICES]
+    return f"{parts.path}?{urlencode(fields)}" if fields else parts.path
 
 
 SHOWN = 10

@@ -90,9 +90,9 @@ async def entry_markdown(request: web.Request) -> web.StreamResponse:
 async def text(request: web.Request) -> web.StreamResponse:
     """Show the text of an entry's article."""
     key, at = request.match_info["hash_url"], request.query.get("at") or None
-    shown = await request.app[RUNTIME].entries.snapshot(key, at)
-    title = shown.entry.title or shown.entry.url
-    return await render_with_sidebar(request, "pages/text.html", TextView(shown, title))
+    detail = await request.app[RUNTIME].entries.snapshot(key, at)
+    title = detail.entry.title or detail.entry.url
+    return await render_with_sidebar(request, "pages/text.html", TextView(detail, title))
 
 
 async def store_reading_position(request: web.Request) -> web.StreamResponse:
@@ -118,18 +118,18 @@ def _view(
     listed: ListingQuery | None,
     notice: EditNotice | None,
 ) -> EntryView:
-    detail, shown = reading.detail, reading.shown
+    detail, snapshot = reading.detail, reading.shown
     title = detail.entry.title or detail.entry.url
-    view = EntryView(detail, shown, "", "", "", "nothing", 0, title, notice=notice)
+    view = EntryView(detail, snapshot, "", "", "", "nothing", 0, title, notice=notice)
     view = replace(view, years=calendar(each.timestamp for each in detail.snapshots))
     if listed:
         neighbours = reading.neighbours or Neighbours(listed, None, None)
         view = replace(
             view, neighbours=_neighbours(neighbours), current_url=_own_url(request, neighbours)
         )
-    if shown is None:
+    if snapshot is None:
         return view
-    origin, capture = replay_origin(request), shown.snapshot.capture
+    origin, capture = replay_origin(request), snapshot.snapshot.capture
     permissions = request.app[PERMISSIONS]
     permission = permissions.new(service_origin(request))
     payload = ReplayAddress(capture.timestamp, Modifier.IMAGE, capture.url)
@@ -137,17 +137,17 @@ def _view(
     def write(address: ReplayAddress) -> str:
         return origin + permissions.write(permission, address)
 
-    kind = _kind(shown)
+    kind = _kind(snapshot)
     return replace(
         view,
-        article=_article(request, reading.article, shown, write) if reading.article else "",
+        article=_article(request, reading.article, snapshot, write) if reading.article else "",
         payload_url=write(payload),
         payload_link=permissions.plain(payload),
         kind=kind,
         minutes=minutes_to_read(reading.word_count),
-        is_outdated=supersedes(EXTRACTOR_VERSION, shown.snapshot.extractor)
-        and shown.snapshot.extractor != UNREAD
-        and shown.snapshot.rendering is not Rendering.DONE
+        is_outdated=supersedes(EXTRACTOR_VERSION, snapshot.snapshot.extractor)
+        and snapshot.snapshot.extractor != UNREAD
+        and snapshot.snapshot.rendering is not Rendering.DONE
         and kind in _READ_KINDS,
         outline=reading.outline,
         hits=reading.hits,
@@ -197,8 +197,8 @@ def _own_url(request: web.Request, neighbours: Neighbours) -> str:
     past = [each.entry.hash_url if each else "" for each in (neighbours.previous, neighbours.next)]
     parameters = {"at": request.query.get("at", ""), "in": list_query(neighbours.query)}
     parameters["past"] = ".".join(past) if any(past) else ""
-    kept = {name: value for name, value in parameters.items() if value}
-    return f"{request.path}?{urlencode(kept)}"
+    used_parameters = {name: value for name, value in parameters.items() if value}
+    return f"{request.path}?{urlencode(used_parameters)}"
 
 
 def _neighbours(neighbours: Neighbours) -> NeighboursView:

@@ -84,12 +84,14 @@ async def page(request: web.Request) -> web.StreamResponse:
         )
         return await render_with_sidebar(request, "pages/export.html", view)
     try:
-        found = await app.search.summary(query)
+        summary = await app.search.summary(query)
     except InvalidQuery as error:
         refusal = SearchError.of(query.q, error)
         view = ExportView(query, "", None, has_more=False, jobs=jobs, refusal=refusal)
         return await render_with_sidebar(request, "pages/export.html", view, status=400)
-    view = ExportView(query, _query_string(query), found.count, has_more=found.has_more, jobs=jobs)
+    view = ExportView(
+        query, _query_string(query), summary.count, has_more=summary.has_more, jobs=jobs
+    )
     return await render_with_sidebar(request, "pages/export.html", view)
 
 

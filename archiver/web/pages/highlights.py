@@ -21,12 +21,12 @@ async def listing(request: web.Request) -> web.StreamResponse:
     """Show a page of highlights."""
     q, after = request.query.get("q", ""), request.query.get("after", "")
     try:
-        found = await request.app[RUNTIME].highlights.listing(q, after)
+        page = await request.app[RUNTIME].highlights.listing(q, after)
     except InvalidQuery as error:
         view = HighlightsView(q, HighlightList((), None), refusal=SearchError.of(q, error))
         return await render_with_sidebar(request, "pages/highlights.html", view, status=400)
-    onward = f"/highlights?{urlencode({'q': q, 'after': found.after})}" if found.after else ""
-    view = HighlightsView(q, found, next_url=onward, notice=await notice_of(request))
+    onward = f"/highlights?{urlencode({'q': q, 'after': page.after})}" if page.after else ""
+    view = HighlightsView(q, page, next_url=onward, notice=await notice_of(request))
     return await render_with_sidebar(request, "pages/highlights.html", view)
 
 
@@ -39,7 +39,7 @@ async def change(request: web.Request) -> web.StreamResponse:
     highlights, at = request.app[RUNTIME].highlights, fields["at"]
     article_path = f"/{key}/?{urlencode({'at': at})}" if at else f"/{key}/"
     if fields["do"] == "add":
-        made = await highlights.add(
+        highlighted = await highlights.add(
             key,
             fields["quote"],
             start=_start(str(form.get("start", ""))),
@@ -49,12 +49,12 @@ async def change(request: web.Request) -> web.StreamResponse:
         )
     elif fields["do"] == "change":
         colour, note = fields["colour"], fields["note"]
-        made = await highlights.change(key, fields["id"], colour=colour, note=note)
+        highlighted = await highlights.change(key, fields["id"], colour=colour, note=note)
     elif fields["do"] == "remove":
         return back(form, article_path, edit=await highlights.remove(key, fields["id"]))
     else:
         raise InputError("This form is outdated. Reload the page and try again.")
-    raise web.HTTPSeeOther(f"{return_path(form, article_path)}#hl-{made.highlight.id}")
+    raise web.HTTPSeeOther(f"{return_path(form, article_path)}#hl-{highlighted.highlight.id}")
 
 
 async def export(request: web.Request) -> web.StreamResponse:

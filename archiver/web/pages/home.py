@@ -176,15 +176,15 @@ async def _view(
 
 async def _partly_read(request: web.Request) -> tuple[tuple[Entry, ReadingPlace], ...]:
     """Return the unread entries with the latest reading positions, and these positions."""
-    found = []
+    partly_read = []
     for key, place in (await request.app[RUNTIME].reading_places.all()).items():
         with suppress(NotFound):
             entry = (await request.app[RUNTIME].entries.get(key)).entry
             if not entry.annotation.is_read:
-                found.append((entry, place))
-        if len(found) == MAX_PARTLY_READ:
+                partly_read.append((entry, place))
+        if len(partly_read) == MAX_PARTLY_READ:
             break
-    return tuple(found)
+    return tuple(partly_read)
 
 
 async def save_page(request: web.Request) -> web.StreamResponse:

@@ -70,10 +70,10 @@ class ImportPreviewView:
     def selectable_folders(self) -> tuple[str, ...]:
         """Return the folders that can be selected, with their parents; selected ones first."""
         chosen = self.choices.only_folders
-        found = {each.name for each in self.survey.folders if not self.choices.into}
-        paths = [folder_names(each) for each in found]
+        selectable = {each.name for each in self.survey.folders if not self.choices.into}
+        paths = [folder_names(each) for each in selectable]
         parents = {folder_path(names[:depth]) for names in paths for depth in range(1, len(names))}
-        return (*chosen, *sorted((found | parents) - {*chosen})[:MAX_PICKABLE])
+        return (*chosen, *sorted((selectable | parents) - {*chosen})[:MAX_PICKABLE])
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,22 +146,22 @@ async def form(
 async def upload(request: web.Request) -> web.StreamResponse:
     """Upload a file and redirect to its progress; errors are shown above the form."""
     try:
-        taken = await import_from_form(request)
+        upload_result = await import_from_form(request)
     except InputError as error:
         return await form(request, _status_of(error), problem=error.sentence)
-    if isinstance(taken, PreviewedFile):
-        raise web.HTTPSeeOther(f"/import/look/{taken.token}")
-    raise web.HTTPSeeOther(f"/import/{taken.id}")
+    if isinstance(upload_result, PreviewedFile):
+        raise web.HTTPSeeOther(f"/import/look/{upload_result.token}")
+    raise web.HTTPSeeOther(f"/import/{upload_result.id}")
 
 
 async def upload_page(request: web.Request) -> web.StreamResponse:
     """Upload a page saved by a browser and redirect to it, or to the newest page of several."""
     try:
-        taken = await page_from_form(request)
+        result = await page_from_form(request)
     except InputError as error:
         return await form(request, _status_of(error), problem_of_page=error.sentence)
     raise web.HTTPSeeOther(
-        f"/{taken.hash_url}/?at={taken.timestamp}" if taken.hash_url else "/import"
+        f"/{result.hash_url}/?at={result.timestamp}" if result.hash_url else "/import"
     )
 
 
@@ -209,10 +209,10 @@ async def pause(request: web.Request) -> web.StreamResponse:
 
 async def cancel(request: web.Request) -> web.StreamResponse:
     """Stop reading an import, and cancel its waiting captures."""
-    found, runtime = await _found(request), request.app[RUNTIME]
-    await runtime.imports.cancel(found.id)
-    await runtime.crawl_status.cancel(found.id)
-    raise web.HTTPSeeOther(f"/import/{found.id}")
+    import_status, runtime = await _found(request), request.app[RUNTIME]
+    await runtime.imports.cancel(import_status.id)
+    await runtime.crawl_status.cancel(import_status.id)
+    raise web.HTTPSeeOther(f"/import/{import_status.id}")
 
 
 async def confirm_undo(request: web.Request) -> web.StreamResponse:
@@ -270,24 +270,24 @@ MAX_COLUMNS = 60
 
 async def preview(request: web.Request) -> web.StreamResponse:
     """Show the contents of a file, and the result of an import with the options in the query."""
-    kept = await _previewed_file(request)
+    previewed = await _previewed_file(request)
     choices = _choices(request.query)
     most = MAX_COUNTED if "whole" in request.query else MAX_PREVIEWED
     surveys = request.app[RUNTIME].surveys
     try:
-        with await asyncio.to_thread(kept.path.open, "rb") as source:
-            survey = await surveys.preview(source, kept.name, choices=choices, most=most)
+        with await asyncio.to_thread(previewed.path.open, "rb") as source:
+            survey = await surveys.preview(source, previewed.name, choices=choices, most=most)
     except UnreadableFile as error:
         return await form(request, 422, problem=error.sentence)
     tags = ", ".join(choices.tags)
     view = ImportPreviewView(
-        kept.token,
+        previewed.token,
         survey,
         choices,
         tags,
         roles=tuple(ColumnRole),
         columns=survey.columns[:MAX_COLUMNS],
-        title=Message("Preview: {name}", name=kept.name),
+        title=Message("Preview: {name}", name=previewed.name),
     )
     return await render_with_sidebar(request, "pages/import_preview.html", view)
 
@@ -295,15 +295,15 @@ async def preview(request: web.Request) -> web.StreamResponse:
 async def confirm(request: web.Request) -> web.StreamResponse:
     """Import the file with the chosen options, preview it, or discard it."""
     imports = request.app[RUNTIME].imports
-    kept, form = await _previewed_file(request), await request.post()
+    previewed, form = await _previewed_file(request), await request.post()
     if "discard" in form:
-        await imports.previews.discard(kept)
+        await imports.previews.discard(previewed)
         raise web.HTTPSeeOther("/import")
     choices = _choices(form)
     if "check" in form:
-        raise web.HTTPSeeOther(f"/import/look/{kept.token}?{_options_query(form)}")
-    whole = await imports.previews.claim(kept)
-    started = await imports.start(whole, name=kept.name, choices=choices)
+        raise web.HTTPSeeOther(f"/import/look/{previewed.token}?{_options_query(form)}")
+    whole = await imports.previews.claim(previewed)
+    started = await imports.start(whole, name=previewed.name, choices=choices)
     raise web.HTTPSeeOther(f"/import/{started.id}")
 
 

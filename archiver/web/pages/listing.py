@@ -234,17 +234,17 @@ def _counted(summary: Summary, query: ListingQuery, side: SideBar) -> Summary:
 
 
 def _next_url(
-    kept: dict[str, str], query: ListingQuery, found: Listing, trail: Trail | None
+    parameters: dict[str, str], query: ListingQuery, page: Listing, trail: Trail | None
 ) -> str:
-    if not found.after:
+    if not page.after:
         return ""
-    more = {"after": found.after}
+    more = {"after": page.after}
     if trail:
-        more["trail"] = str(trail.onward(query.after, len(found.items)))
-    return f"/snapshots?{urlencode(kept | more)}"
+        more["trail"] = str(trail.onward(query.after, len(page.items)))
+    return f"/snapshots?{urlencode(parameters | more)}"
 
 
-def _back_url(kept: dict[str, str], query: ListingQuery, trail: Trail | None) -> str:
+def _back_url(parameters: dict[str, str], query: ListingQuery, trail: Trail | None) -> str:
     """Return the URL of the previous page, or of the first page if the previous one is unknown.
 
     The URL is empty on the first page.
@@ -253,7 +253,7 @@ def _back_url(kept: dict[str, str], query: ListingQuery, trail: Trail | None) ->
         return ""
     after, before = (trail and trail.back()) or ("", Trail())
     more = {"after": after, "trail": str(before)} if after else {}
-    return f"/snapshots?{urlencode(kept | more)}".rstrip("?")
+    return f"/snapshots?{urlencode(parameters | more)}".rstrip("?")
 
 
 _TYPES = {FeedForm.ATOM: "application/atom+xml", FeedForm.JSON: "application/feed+json"}

@@ -92,10 +92,10 @@ async def sites(request: web.Request) -> web.StreamResponse:
 async def change_sites(request: web.Request) -> web.StreamResponse:
     """Store the rule and cookies of a site, or remove them."""
     form, app = await request.post(), request.app[RUNTIME]
-    given = str(form.get("host", ""))
+    typed_host = str(form.get("host", ""))
     values: dict[str, Any] = {name: str(form.get(name, "")).strip() for name in SITE_FIELDS}
     try:
-        host = site_name(given)
+        host = site_name(typed_host)
         if form.get("do") == "remove":
             is_removed = await app.preferences.remove_site_rule(host)
             await app.cookie_settings.remove(host, exactly=True, must_exist=not is_removed)
@@ -105,12 +105,14 @@ async def change_sites(request: web.Request) -> web.StreamResponse:
             if isinstance(file, web.FileField) and (content := file.file.read(FORM_BYTES)):
                 await app.cookie_settings.take(content)
             if pasted:
-                is_secure = not given.strip().lower().startswith("http://")
+                is_secure = not typed_host.strip().lower().startswith("http://")
                 await app.cookie_settings.paste(pasted, host, is_secure=is_secure)
     except InputError as error:
-        edited = Site(given, SiteRule(**values))
+        edited = Site(typed_host, SiteRule(**values))
         return await _sites(request, edited, error)
-    raise web.HTTPSeeOther(f"/settings/sites?saved={'all-ports' if names_port(given) else '1'}")
+    raise web.HTTPSeeOther(
+        f"/settings/sites?saved={'all-ports' if names_port(typed_host) else '1'}"
+    )
 
 
 async def _sites(
@@ -167,10 +169,10 @@ async def components(request: web.Request) -> web.StreamResponse:
 async def bin_page(request: web.Request) -> web.StreamResponse:
     """List what was deleted and can be restored."""
     app = request.app[RUNTIME]
-    found = tuple(await app.deleting.bin(MAX_BINNED))
+    items = tuple(await app.deleting.bin(MAX_BINNED))
     view = BinView(
-        found,
-        await app.deleting.size_of_bin() - len(found),
+        items,
+        await app.deleting.size_of_bin() - len(items),
         app.settings.bin_days,
         app.upkeep,
         await notice_of(request),

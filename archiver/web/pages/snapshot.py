@@ -26,10 +26,10 @@ from archiver.web.views import (
 async def captures(request: web.Request) -> web.StreamResponse:
     """List the captures of ``request[ARCHIVED_URL]``, newest first."""
     url = request[ARCHIVED_URL]
-    found = await request.app[RUNTIME].replay.captures_of(url)
-    if not found:
+    newest_last = await request.app[RUNTIME].replay.captures_of(url)
+    if not newest_last:
         return await not_in_archive(request, url)
-    newest = tuple(reversed(found))
+    newest = tuple(reversed(newest_last))
     view = CapturesView(url, newest, calendar(each.timestamp for each in newest))
     return await render_with_sidebar(request, "pages/captures.html", view)
 
@@ -95,18 +95,23 @@ async def snapshot(request: web.Request) -> web.StreamResponse:
 async def framed_page(request: web.Request) -> web.StreamResponse:
     """Return, as JSON, the page that a frame shows, or the address that it should load."""
     banner = request.match_info["banner"]
-    found = request.app[FRAME_REQUESTS].of(banner)
-    if found is None:
+    frame_request = request.app[FRAME_REQUESTS].of(banner)
+    if frame_request is None:
         raise web.HTTPNotFound
-    if found.wanted is not None:
-        return web.json_response({"frame": _framed(request, banner, found.wanted)})
-    at, title, page = found.timestamp, found.url, ""
+    if frame_request.wanted is not None:
+        return web.json_response({"frame": _framed(request, banner, frame_request.wanted)})
+    at, title, page = frame_request.timestamp, frame_request.url, ""
     if at is not None:
         with suppress(NotFound, InvalidUrl):
-            entry = (await request.app[RUNTIME].entries.get(found.url)).entry
-            title = entry.title or found.url
+            entry = (await request.app[RUNTIME].entries.get(frame_request.url)).entry
+            title = entry.title or frame_request.url
             page = with_base(request, f"/{entry.hash_url}/?at={at}")
-    names = {"url": found.url, "title": title, "read": page, "has_form": found.has_form}
+    names = {
+        "url": frame_request.url,
+        "title": title,
+        "read": page,
+        "has_form": frame_request.has_form,
+    }
     return web.json_response(names | {"at": write_iso(to_datetime(at)) if at else None})
 
 
@@ -134,29 +139,29 @@ async def compare(request: web.Request) -> web.StreamResponse:
     if len(detail.snapshots) < MIN_TO_COMPARE:
         alone = NothingToCompareView(detail.entry, detail.snapshots)
         return await render_with_sidebar(request, "pages/compare_alone.html", alone)
-    found = await request.app[RUNTIME].comparing.compare(key, earlier, later)
+    difference = await request.app[RUNTIME].comparing.compare(key, earlier, later)
     view = CompareView(
-        compared=found,
+        compared=difference,
         snapshots=detail.snapshots,
-        pieces=folded(found.text.pieces),
+        pieces=folded(difference.text.pieces),
         is_side="side" in parameters,
-        title=found.after.entry.title or found.after.entry.url,
+        title=difference.after.entry.title or difference.after.entry.url,
     )
     return await render_with_sidebar(request, "pages/compare.html", view)
 
 
 def folded(pieces: tuple[Piece, ...]) -> tuple[FoldedPiece, ...]:
     """Return the pieces with the middle of long unchanged text folded."""
-    found = []
+    folded_pieces = []
     for n, each in enumerate(pieces):
         text = each.text.replace("\n", "\n\n")
         if each.side is not Side.BOTH or len(text) < 3 * CONTEXT:
-            found.append(FoldedPiece(each.side, text))
+            folded_pieces.append(FoldedPiece(each.side, text))
             continue
         start = 0 if n == 0 else _end_of_words(text, CONTEXT)
         end = len(text) if n == len(pieces) - 1 else _end_of_words(text, len(text) - CONTEXT)
-        found.append(FoldedPiece(each.side, text[:start], text[start:end], text[end:]))
-    return tuple(found)
+        folded_pieces.append(FoldedPiece(each.side, text[:start], text[start:end], text[end:]))
+    return tuple(folded_pieces)
 
 
 def _end_of_words(text: str, place: int) -> int:

@@ -32,8 +32,8 @@ async def tags(
     request: web.Request, refused: RejectedForm | None = None, *, status: int = 200
 ) -> web.StreamResponse:
     """Show the tags, with similar spellings next to each other."""
-    found = await request.app[RUNTIME].editing.tags()
-    view = TagsView(tuple(found), await notice_of(request), refused)
+    all_tags = await request.app[RUNTIME].editing.tags()
+    view = TagsView(tuple(all_tags), await notice_of(request), refused)
     return await render_with_sidebar(request, "pages/tags.html", view, status=status)
 
 
@@ -69,22 +69,22 @@ async def lists(
     request: web.Request, refused: RejectedForm | None = None, *, status: int = 200
 ) -> web.StreamResponse:
     """Show all lists."""
-    found = await request.app[RUNTIME].lists.all()
-    view = ListsView(found, await notice_of(request), refused)
+    all_lists = await request.app[RUNTIME].lists.all()
+    view = ListsView(all_lists, await notice_of(request), refused)
     return await render_with_sidebar(request, "pages/lists.html", view, status=status)
 
 
 async def _apply_to_lists(request: web.Request, form: MultiMapping[Any]) -> web.StreamResponse:
-    found = request.app[RUNTIME].lists
+    lists_service = request.app[RUNTIME].lists
     if form.get("do") == "make":
-        made = await found.make(str(form.get("path", "")), str(form.get("query", "")))
+        made = await lists_service.make(str(form.get("path", "")), str(form.get("query", "")))
         raise web.HTTPSeeOther(f"/snapshots?{urlencode({'q': made.search_query})}")
     paths = [str(each) for each in form.getall("path", [])]
     if not paths:
         raise InputError("Select a list first.")
     # Nested lists of a selected list are moved or deleted with it.
     outer = [one for one in paths if not any(one != o and is_within(one, o) for o in paths)]
-    edited = [await _changed(found, path, form) for path in outer]
+    edited = [await _changed(lists_service, path, form) for path in outer]
     last = next((each for each in reversed(edited) if each), None)
     raise web.HTTPSeeOther(f"/lists?edit={last.id}" if last else "/lists")
 
@@ -104,20 +104,22 @@ async def order_lists(request: web.Request) -> web.StreamResponse:
     return back(form, "/snapshots", edit=edited.id)
 
 
-async def _changed(found: EntryLists, path: str, form: Mapping[str, Any]) -> Edited | None:
-    what, new = form.get("do"), str(form.get("new", ""))
-    if what == "merge" and path == new:
+async def _changed(lists_service: EntryLists, path: str, form: Mapping[str, Any]) -> Edited | None:
+    action, new = form.get("do"), str(form.get("new", ""))
+    if action == "merge" and path == new:
         return None
-    if what in ("rename", "merge"):
-        return await found.rename(path, new)
-    if what == "delete":
-        return await found.delete(path)
-    if what == "place":
-        return await found.place(path, str(form.get("parent", "")), str(form.get("before", "")))
-    if what == "colour":
-        await found.set_colour(path, ListColour(str(form.get("colour", ""))))
+    if action in ("rename", "merge"):
+        return await lists_service.rename(path, new)
+    if action == "delete":
+        return await lists_service.delete(path)
+    if action == "place":
+        return await lists_service.place(
+            path, str(form.get("parent", "")), str(form.get("before", ""))
+        )
+    if action == "colour":
+        await lists_service.set_colour(path, ListColour(str(form.get("colour", ""))))
         return None
-    if what not in ("up", "down"):
+    if action not in ("up", "down"):
         raise InputError("This form is outdated. Reload the page and try again.")
-    await found.move(path, down=what == "down")
+    await lists_service.move(path, down=action == "down")
     return None
