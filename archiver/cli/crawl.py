@@ -46,7 +46,7 @@ async def work_queue(settings: Settings, crawling: Crawling, articles: Articles)
             "to a paused import.",
             err=True,
         )
-    unread = await articles.left()
+    unread = await articles.pending_count()
     if unread:
         write_row("articles not extracted", str(unread))
         click.echo("Run `archiver extract` to extract them.", err=True)
@@ -180,7 +180,7 @@ def extract(settings: Settings, *, again: bool, query: str, diff: bool) -> int:
 
 async def _extract(settings: Settings) -> int:
     async with open_app(settings) as runtime:
-        total = await runtime.articles.left()
+        total = await runtime.articles.pending_count()
         read = 0
         with progress_bar("Extracting") as bar:
 
@@ -190,7 +190,7 @@ async def _extract(settings: Settings) -> int:
                 bar.show(done=read, total=total, now=url)
 
             await runtime.articles.read_all(on_read)
-        left = await runtime.articles.left()
+        left = await runtime.articles.pending_count()
     write_row("extracted", str(read))
     write_row("left", str(left))
     return 1 if left else 0

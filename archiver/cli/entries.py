@@ -299,7 +299,7 @@ async def _delete_selected(
     runtime: App, refs: Sequence[str], query: str | None, snapshot: str | None
 ) -> Deleted:
     if query:
-        return await runtime.deleting.found(ListingQuery(q=query))
+        return await runtime.deleting.matching(ListingQuery(q=query))
     if snapshot:
         return await runtime.deleting.snapshot(refs[0], snapshot)
     return await runtime.deleting.entries(refs)

@@ -91,7 +91,7 @@ class Chromium:
             open_page(browser, port) as tab,
         ):
             if page.jar:
-                await tab.set_cookies(page.jar.known.values())
+                await tab.set_cookies(page.jar.by_key.values())
             shown_page = await _show_and_read(tab, traffic, page.address, is_checked=reload)
             renditions = [_page_rendition(shown_page)]
             source = await tab.source() if reload else ""

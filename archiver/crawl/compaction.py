@@ -207,7 +207,7 @@ class DeletedRecords:
         snapshots: (hash_url, timestamp, record id of the page) of deleted snapshots.
         entries: hash_urls of deleted entries that were not saved again.
         articles: offsets of articles that snapshots use.
-        wanted: offsets of records that the index refers to. Damaged records at other offsets are
+        referenced: offsets of records that the index refers to. Other damaged records are
             dropped.
         payload_holders: ids of deleted captures that stay until their payload is stored elsewhere.
     """
@@ -218,7 +218,7 @@ class DeletedRecords:
     entries: frozenset[str]
     articles: frozenset[int]
     payload_holders: frozenset[str] = frozenset()
-    wanted: frozenset[int] = frozenset()
+    referenced: frozenset[int] = frozenset()
 
 
 @dataclass(slots=True)
@@ -318,7 +318,9 @@ def choose_action(
         return RecordAction.DROP if is_gone else RecordAction.KEEP
     is_damaged = seen.type is None
     return (
-        RecordAction.DROP if is_damaged and seen.offset not in deleted.wanted else RecordAction.KEEP
+        RecordAction.DROP
+        if is_damaged and seen.offset not in deleted.referenced
+        else RecordAction.KEEP
     )
 
 

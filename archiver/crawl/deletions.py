@@ -245,7 +245,7 @@ async def _still_deleted(
     return Deletion(
         new_id(number),
         now,
-        gone=tuple(each for key, each in recorded.items() if key in batch.not_restored),
+        deleted=tuple(each for key, each in recorded.items() if key in batch.not_restored),
         captures=tuple(each for each in named if each not in back),
         restores=(batch.record,),
     )

@@ -115,7 +115,7 @@ class PageWithCapture:
     """Page with its final capture and the row id of its entry."""
 
     page: ForeignPage
-    found: Capture
+    capture: Capture
     entry_id: int
 
     @property
@@ -423,7 +423,7 @@ class PageImporter:
         return await self._context.recorder.end(result)
 
     async def _visit_result(self, placed: PageWithCapture, *, may_defer: bool) -> VisitResult:
-        page, capture = placed.page, placed.found
+        page, capture = placed.page, placed.capture
         response = await read_stored(self._context, capture)
         document = (
             response.document if response else Document(b"", capture.media_type, "", capture.url)

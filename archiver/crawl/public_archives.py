@@ -55,13 +55,13 @@ class FoundMemento:
             caller closes its body.
         url: URL of the memento in the archive.
         address: the same URL, parsed; None if its form is unknown.
-        others: further mementos that the response links to.
+        further: further mementos that the response links to.
     """
 
     exchange: Exchange
     url: str
     address: MementoAddress | None
-    others: tuple[PublicMemento, ...]
+    further: tuple[PublicMemento, ...]
 
 
 async def locate(
@@ -182,7 +182,7 @@ class _Step:
     """Response on the redirect path to a page: the exchange and the result of reading it."""
 
     exchange: Exchange
-    found: FetchedResponse
+    response: FetchedResponse
 
 
 class PublicArchiveFetcher:
@@ -251,15 +251,15 @@ class PublicArchiveFetcher:
         """
         with ExitStack() as bodies:
             steps, last = await self._follow(url, memento, others, bodies)
-            inspection = await inspect_page(self._context, steps[-1].found)
-            discovery, failure = inspection.found, inspection.failure
+            inspection = await inspect_page(self._context, steps[-1].response)
+            discovery, failure = inspection.discovery, inspection.failure
             if failure or discovery is None:
                 reason = failure.message if failure else ""
                 raise FetchError(Failure(FailureKind.NOT_ARCHIVED, reason))
             bodies.pop_all()
         refs = [await self._keep(each) for each in steps]
-        page = replace(steps[-1].found, ref=refs[-1])
-        return await self._read(page, discovery, refs[0], steps[0].found.at, last)
+        page = replace(steps[-1].response, ref=refs[-1])
+        return await self._read(page, discovery, refs[0], steps[0].response.at, last)
 
     async def _follow(
         self, url: str, memento: PublicMemento, others: list[PublicMemento], bodies: ExitStack
@@ -274,11 +274,11 @@ class PublicArchiveFetcher:
         for _ in range(self._context.settings.max_redirects + 1):
             got = await fetch_memento(self._context, archive_url, url)
             bodies.callback(got.exchange.body.close)
-            others += got.others
+            others += got.further
             step = _Step(got.exchange, await read(self._context, got.exchange))
             steps.append(step)
             seen.add(url)
-            url = step.found.redirect_to or ""
+            url = step.response.redirect_to or ""
             if not url:
                 return steps, got
             if url in seen or got.address is None:
@@ -327,7 +327,7 @@ class PublicArchiveFetcher:
 
     async def _keep(self, step: _Step) -> CaptureRef:
         """Pass a response to the recorder, unless the same response is already stored."""
-        exchange, ref = step.exchange, step.found.ref
+        exchange, ref = step.exchange, step.response.ref
         async with self._context.db.read() as conn:
             stored = await captures.at_moments(conn, [ref.url], [ref.timestamp])
         for each in stored:

@@ -32,12 +32,12 @@ class Inspection:
     """Result of the inspection of a page without a browser.
 
     Attributes:
-        found: requisites and other findings; None if the page was not parsed.
+        discovery: requisites and other findings; None if the page was not parsed.
         failure: why the response is not the requested page; None if it is.
         article: the article, if it was extracted at the same time.
     """
 
-    found: Discovery | None
+    discovery: Discovery | None
     failure: Failure | None
     article: Article | None = None
 
@@ -93,7 +93,7 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
         seen = await inspect_page(
             context, page, reads=not (lease.render or _is_extraction_deferred(context))
         )
-        discovery, failure = seen.found, seen.failure
+        discovery, failure = seen.discovery, seen.failure
         is_wanted = _is_rendering_wanted(context, lease, page, discovery, failure)
         url = _refresh_target(page, discovery, is_rendered=is_wanted)
         if not url or not chain.may_follow(url):
@@ -161,7 +161,7 @@ def _hint_from_rendering(seen: Inspection, rendered: Visit) -> RenderHint:
     """Return the render hint of a page whose article was extracted before it was rendered."""
     before = len(seen.article.text) if seen.article else 0
     gains = len(rendered.article.text) > before
-    is_unsure = seen.found is not None and seen.found.may_need_browser
+    is_unsure = seen.discovery is not None and seen.discovery.may_need_browser
     return RenderHint.EMPTY if gains and is_unsure else RenderHint.NONE
 
 

@@ -69,13 +69,13 @@ class Split:
 
     Attributes:
         match: FTS5 expression that all results match; empty if the query has no words.
-        rest: conditions that SQL checks for each match, or for each entry if ``match`` is empty.
+        conditions: what SQL checks for each match, or for each entry if ``match`` is empty.
         unordered_match: expression with the words of each phrase in any order and place; empty if
             ``match`` has no phrases. Its matches include those of ``match``.
     """
 
     match: str
-    rest: Node
+    conditions: Node
     unordered_match: str = ""
 
 

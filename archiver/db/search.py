@@ -112,7 +112,7 @@ async def found(
     if tests_phrases:
         parameters |= {"match": split_query.unordered_match, "exactly": split_query.match}
     query = _query(index, oldest_first=oldest_first, tests_phrases=tests_phrases)
-    read = await _with_entries(conn, query, parameters, split_query.rest, request)
+    read = await _with_entries(conn, query, parameters, split_query.conditions, request)
     if request.newest_entry:
         entries = [each if each and request.includes(each) else None for each in read.entries]
         read = replace(read, entries=entries)

@@ -63,7 +63,7 @@ async def _store(conn: AsyncConnection, deletion: Deletion) -> None:
         gone_entry,
         [
             {"hash_url": each.hash_url, "deletion": deletion.id, "generation": each.generation}
-            for each in deletion.gone
+            for each in deletion.deleted
             if each.generation is not None
         ],
         OnConflict.KEEP,
@@ -78,7 +78,7 @@ async def _store(conn: AsyncConnection, deletion: Deletion) -> None:
                 "record_id": one.page,
                 "deletion": deletion.id,
             }
-            for each in deletion.gone
+            for each in deletion.deleted
             for one in each.snapshots
         ],
         OnConflict.KEEP,
@@ -94,7 +94,7 @@ async def _store(conn: AsyncConnection, deletion: Deletion) -> None:
                 "timestamp": int(one.timestamp),
                 "record_id": one.article,
             }
-            for each in deletion.gone
+            for each in deletion.deleted
             for one in each.articles
         ],
         OnConflict.REPLACE,

@@ -106,11 +106,11 @@ class Segments(ExitStack):
         ]
 
     def _append_block(self, partial: _PartialRecord, record: ForeignRecord) -> None:
-        if partial.length + record.block.left > self._most_bytes:
+        if partial.length + record.block.remaining > self._most_bytes:
             self._partial.pop(partial.first.id, None)
             partial.block.close()
             raise InvalidRecord(f"Its segments are larger than {self._most_bytes:,} bytes.")
-        partial.length += record.block.left
+        partial.length += record.block.remaining
         while data := record.block.read(PIECE):
             partial.block.write(data)
 
@@ -175,7 +175,7 @@ def read_records(records: Iterable[ForeignRecord | Skipped], *, most_bytes: int)
             elif record.type == "request":
                 yield from pairs.request(record)
             else:
-                yield from pairs.found(read_found(record, most_bytes=most_bytes))
+                yield from pairs.other(read_found(record, most_bytes=most_bytes))
         yield from pairs.end()
 
 
@@ -205,7 +205,7 @@ class _Pairs:
         yield from self._forget_request()
         self._request = request
 
-    def found(self, found_record: Found) -> Iterator[Found]:
+    def other(self, found_record: Found) -> Iterator[Found]:
         """Add an object other than a request; yield the objects that need no further record."""
         if not isinstance(found_record, _Response):
             yield found_record

@@ -106,7 +106,7 @@ class Members:
 class _DecompressionBudget:
     """Number of bytes that may still be decompressed, and members that exceeded a size limit."""
 
-    left: int
+    remaining: int
     refused: dict[str, None] = field(default_factory=dict)
 
 
@@ -144,7 +144,7 @@ class _Member(io.RawIOBase):
     def readinto(self, buffer: "WriteableBuffer", /) -> int:
         """Read the next bytes; return 0 at the end or at damaged data."""
         target = memoryview(buffer)
-        size = min(len(target), self._left, self._budget.left)
+        size = min(len(target), self._left, self._budget.remaining)
         try:
             piece = self._member.read(size or 1)
         except _READ_ERRORS:
@@ -153,7 +153,7 @@ class _Member(io.RawIOBase):
             self._budget.refused[self._name] = None
             return 0
         self._left -= len(piece)
-        self._budget.left -= len(piece)
+        self._budget.remaining -= len(piece)
         target[: len(piece)] = piece
         return len(piece)
 

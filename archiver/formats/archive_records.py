@@ -71,7 +71,7 @@ def is_rendition(record: ForeignRecord) -> bool:
     if record.type != "conversion" or kind not in set(RenditionKind) - DERIVED_KINDS:
         return False
     stated = essence_of(parse_media_type(record.get("content-type")))
-    return stated in MEDIA_TYPES[RenditionKind(kind)] and record.block.left <= MAX_BYTES
+    return stated in MEDIA_TYPES[RenditionKind(kind)] and record.block.remaining <= MAX_BYTES
 
 
 class StoredRenditions(ExitStack):
@@ -304,7 +304,7 @@ class ForeignEntryRecord:
 class Unusable:
     """URL or position of a record that cannot be imported, and the reason."""
 
-    what: str
+    record: str
     reason: str
 
 
@@ -355,7 +355,7 @@ def _read(record: ForeignRecord, most_bytes: int) -> Found:
     if read is None or not target.startswith(_HTTP):
         return IgnoredRecord(record.type)
     url = parse_url(record.target_uri)
-    if record.block.left > most_bytes:
+    if record.block.remaining > most_bytes:
         return Unusable(url, f"Its record is larger than {most_bytes:,} bytes.")
     return read(record, url)
 
@@ -374,7 +374,7 @@ def _response(record: ForeignRecord, url: str) -> ForeignCapture:
 def _resource(record: ForeignRecord, url: str, start: bytes = b"") -> ForeignCapture:
     """Convert a resource record (ISO 28500 §6.3) or a response without a head; add a head."""
     kind = one_line(record.get("content-type")) or "application/octet-stream"
-    length = len(start) + record.block.left
+    length = len(start) + record.block.remaining
     head = f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n\r\n"
     fields = (*imported_fields(record.fields), (HEAD, SYNTHESISED))
     return _capture(record, url, head.encode("latin-1", "replace"), fields, start)
@@ -436,7 +436,7 @@ def _stated_digest(record: ForeignRecord, body: BinaryIO, *, is_chunked: bool) -
 
 def _head_bytes(record: ForeignRecord, start: bytes = b"") -> bytes:
     line, head = start, bytearray(start)
-    while record.block.left and not (line and is_end_of_head(line)):
+    while record.block.remaining and not (line and is_end_of_head(line)):
         line = record.block.line(MAX_HTTP_HEAD)
         head += line
         if len(head) >= MAX_HTTP_HEAD:
@@ -447,7 +447,7 @@ def _head_bytes(record: ForeignRecord, start: bytes = b"") -> bytes:
 def _body(record: ForeignRecord, start: bytes) -> BinaryIO:
     # The owner of the exchange closes this file.
     body: BinaryIO = BytesIO()
-    if record.block.left > SPOOLED_BYTES:
+    if record.block.remaining > SPOOLED_BYTES:
         body = scratch_file()
     try:
         body.write(start)

@@ -246,14 +246,14 @@ class VisitCookies:
     """Cookies that the responses of one visit set (RFC 6265 §5.3), until the visit ends.
 
     Attributes:
-        known: the cookies by key. A cookie that a response deleted stays here as an expired one.
+        by_key: the cookies by key. A cookie that a response deleted stays here as an expired one.
     """
 
     def __init__(self) -> None:
-        self.known: dict[tuple[str, str, str], Cookie] = {}
+        self.by_key: dict[tuple[str, str, str], Cookie] = {}
 
     def __bool__(self) -> bool:
-        return bool(self.known)
+        return bool(self.by_key)
 
     async def receive(
         self, url: str, headers: Iterable[tuple[str, str]], *, is_private: bool = False
@@ -268,8 +268,8 @@ class VisitCookies:
         for value in [value for name, value in headers if name == "set-cookie"]:
             suffixes = await asyncio.to_thread(_suffixes) if _HAS_DOMAIN.search(value) else None
             cookie = parse_set_cookie(value, url, time.time(), suffixes)
-            if cookie and (cookie.key in self.known or len(self.known) < MAX_SET):
-                self.known[cookie.key] = replace(cookie, is_private=is_private)
+            if cookie and (cookie.key in self.by_key or len(self.by_key) < MAX_SET):
+                self.by_key[cookie.key] = replace(cookie, is_private=is_private)
 
     def of(self, url: str) -> frozenset[Cookie]:
         """Return the unexpired cookies for a URL's host.
@@ -279,7 +279,7 @@ class VisitCookies:
         now, parts = time.time(), urlsplit(url)
         return frozenset(
             each
-            for each in self.known.values()
+            for each in self.by_key.values()
             if each.matches_host(parts.hostname or "") and (not each.expires or each.expires > now)
         )
 
@@ -383,5 +383,5 @@ class UserCookies:
         """
         own = self._followed.value if self._followed else self._cookies
         if jar:
-            own = [*({each.key: each for each in own} | jar.known).values()]
+            own = [*({each.key: each for each in own} | jar.by_key).values()]
         return cookies_for(url, own, time.time(), initiators) if own else NO_COOKIES

@@ -62,14 +62,14 @@ class Deletion:
     Attributes:
         id: the number of the deletion and random bits (``new_id``). Restorations refer to it.
         at: time of the deletion or restoration (aware, UTC).
-        gone: deleted entries and snapshots.
+        deleted: deleted entries and snapshots.
         captures: record ids of deleted captures, which no remaining snapshot needs.
         restores: ids of the deletions that this one undoes.
     """
 
     id: int
     at: datetime
-    gone: tuple[DeletedEntry, ...] = ()
+    deleted: tuple[DeletedEntry, ...] = ()
     captures: tuple[RecordId, ...] = ()
     restores: tuple[int, ...] = ()
 

@@ -94,11 +94,11 @@ class PageResult:
     """Result of INSPECT_AND_EXTRACT.
 
     Attributes:
-        found: requisites and metadata of the page.
+        discovery: requisites and metadata of the page.
         article: its article; None if the worker did not extract it.
     """
 
-    found: Discovery
+    discovery: Discovery
     article: Article | None = None
 
 
@@ -115,7 +115,7 @@ def pack_result(result: Result) -> bytes:
         return pack(_discovery_head(result))
     if isinstance(result, Article):
         return pack(_article_head(result), result.html.encode())
-    head, read = _discovery_head(result.found), result.article
+    head, read = _discovery_head(result.discovery), result.article
     if read is None:
         return pack(head)
     return pack(head | {"article": _article_head(read)}, read.html.encode())

@@ -129,7 +129,7 @@ class WorkerPool:
         if response is None:
             return await self.discover(document), Article(is_failed=True)
         seen = read_page_result(*response)
-        return seen.found, seen.article
+        return seen.discovery, seen.article
 
     async def draw(self, kind: RenditionKind, content: bytes, url: str) -> NewRendition | None:
         """Create an icon or preview image.

@@ -267,7 +267,7 @@ class ArchiveImport:
             fresh=fresh,
             known=len(captures) - fresh,
             unusable=tuple(
-                Rejected(each.what[:_MAX_DESCRIPTION], each.reason) for each in unusable
+                Rejected(each.record[:_MAX_DESCRIPTION], each.reason) for each in unusable
             ),
             passed_over=sum(isinstance(each, IgnoredRecord) for each in batch),
         )

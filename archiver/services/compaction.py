@@ -345,7 +345,7 @@ async def _deleted_records(
         snapshots=frozenset(await tombstones.snapshots(conn, keys)),
         articles=frozenset(await record_locations.articles_in(conn, name, before=moving.before)),
         payload_holders=moving.holders,
-        wanted=frozenset(
+        referenced=frozenset(
             await record_locations.referenced_offsets(conn, name, before=moving.before)
         ),
     )

@@ -87,7 +87,7 @@ class EntryDeletion:
             raise NotFound("{ref} is not in the archive.", ref=refs[0])
         return deleted
 
-    async def found(self, query: ListingQuery) -> Deleted:
+    async def matching(self, query: ListingQuery) -> Deleted:
         """Delete all entries that match a query.
 
         Raises:

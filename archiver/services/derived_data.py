@@ -46,7 +46,7 @@ class Articles:
         self._context = context
         self._open_writer = open_writer
 
-    async def left(self) -> int:
+    async def pending_count(self) -> int:
         """Return the number of pending articles."""
         async with self._context.db.read() as conn:
             return await snapshots.count_pending_articles(conn)

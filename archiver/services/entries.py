@@ -216,14 +216,14 @@ class SavedAddress:
         entry: entry of the URL, or of another URL of the same page.
         since: timestamp of the first snapshot of the entry.
         is_duplicate: whether the entry has another URL of the same page.
-        others: further entries of the page.
+        other_entries: further entries of the page.
     """
 
     given: str
     entry: Entry
     since: Timestamp
     is_duplicate: bool = False
-    others: tuple[Entry, ...] = ()
+    other_entries: tuple[Entry, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -291,7 +291,7 @@ class Fixity:
     ) -> list[Finding]:
         """Return findings for entries that differ from their records or have none."""
         async with self._db.read() as conn:
-            unmatched = await compared.left(conn)
+            unmatched = await compared.unmatched(conn)
             indexed = await segment_rows.indexed(conn) if unmatched else {}
         for name, end in indexed.items():
             if unmatched and end > before.get(name, 0):  # recorded during this check
@@ -517,7 +517,7 @@ class _EntryComparison:
             else:
                 self._matched.add(row_id)
 
-    async def left(self, conn: AsyncConnection) -> dict[int, str]:
+    async def unmatched(self, conn: AsyncConnection) -> dict[int, str]:
         """Return the URLs of entries that match no record, by row id.
 
         Entries whose current metadata still waits to be written to a record are left out.
@@ -534,14 +534,14 @@ class _EntryComparison:
             )
             unmatched |= {row_id: each.entry.url for row_id, each in indexed.items()}
 
-    def findings(self, left: Mapping[int, str]) -> list[Finding]:
-        """Return all findings; ``left`` is the result of the method ``left``."""
-        unmatched = [
+    def findings(self, unmatched: Mapping[int, str]) -> list[Finding]:
+        """Return all findings; ``unmatched`` is the result of the method ``unmatched``."""
+        findings = [
             self._differing.get(row_id, Finding(url, _NO_RECORD))
-            for row_id, url in left.items()
+            for row_id, url in unmatched.items()
             if row_id not in self._matched
         ]
-        return [*self._lacking.values(), *unmatched]
+        return [*self._lacking.values(), *findings]
 
 
 def _finding(where: str, problem: str, place: Location) -> Finding:

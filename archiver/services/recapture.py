@@ -56,7 +56,7 @@ class Recaptures:
             numbers = [(await find_entry(conn, each))[0] for each in refs]
         return await self._save(numbers)
 
-    async def found(self, query: ListingQuery) -> int:
+    async def matching(self, query: ListingQuery) -> int:
         """Queue all results of a search; return their number.
 
         Raises:

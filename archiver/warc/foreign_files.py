@@ -42,13 +42,13 @@ class ForeignBlock:
     """Block of a record, as a stream.
 
     Attributes:
-        left: number of bytes still to be read.
+        remaining: number of bytes still to be read.
         is_broken: whether the block was damaged or ended too early.
     """
 
     def __init__(self, content: Content, length: int) -> None:
         self._content = content
-        self.left = length
+        self.remaining = length
         self.is_broken = False
 
     def read(self, size: int) -> bytes:
@@ -58,7 +58,7 @@ class ForeignBlock:
             TruncatedRecord: the record ends too early.
             InvalidRecord: the record is damaged.
         """
-        most = min(size, self.left)
+        most = min(size, self.remaining)
         data = self._read(self._content.read, most) if most else b""
         if len(data) < most:
             raise self._truncated()
@@ -66,7 +66,7 @@ class ForeignBlock:
 
     def line(self, most: int) -> bytes:
         """Read up to and including the next newline, or ``most`` bytes; raises like ``read``."""
-        limit = min(most, self.left)
+        limit = min(most, self.remaining)
         data = self._read(self._content.line, limit) if limit else b""
         if limit and not data:
             raise self._truncated()
@@ -83,7 +83,7 @@ class ForeignBlock:
         except StoreError:
             self.is_broken = True
             raise
-        self.left -= len(data)
+        self.remaining -= len(data)
         return data
 
     def _truncated(self) -> TruncatedRecord:

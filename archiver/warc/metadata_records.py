@@ -477,7 +477,7 @@ def write_deletion(deletion: Deletion) -> dict[str, Any]:
         "at": iso_date(deletion.at),
         "deletion": {
             "id": deletion.id,
-            "gone": [_write_gone(each) for each in deletion.gone],
+            "gone": [_write_gone(each) for each in deletion.deleted],
             "captures": [*deletion.captures],
             "restores": [*deletion.restores],
         },
@@ -496,7 +496,7 @@ def read_deletion(block: bytes) -> Deletion:
         return Deletion(
             id=int(deletion["id"]),
             at=read_iso(document["at"]),
-            gone=tuple(_read_gone(each) for each in deletion["gone"]),
+            deleted=tuple(_read_gone(each) for each in deletion["gone"]),
             captures=tuple(RecordId(text(each)) for each in deletion["captures"]),
             restores=tuple(int(each) for each in deletion["restores"]),
         )

@@ -111,7 +111,7 @@ def canonical_digest(stated: str) -> str:
         InvalidRecord: the algorithm or the encoding of the value is unknown.
     """
     check = DigestCheck(stated)
-    return f"{check.algorithm}:{check.wanted.hex()}"
+    return f"{check.algorithm}:{check.stated.hex()}"
 
 
 def _new_hash(algorithm: str) -> "hashlib._Hash":
@@ -124,7 +124,7 @@ class DigestCheck:
 
     Attributes:
         algorithm: name of the algorithm.
-        wanted: the digest in the field, decoded to bytes.
+        stated: the digest in the field, decoded to bytes.
 
     Raises:
         InvalidRecord: the algorithm or the encoding of the value is unknown.
@@ -136,15 +136,15 @@ class DigestCheck:
         if self.algorithm not in _KNOWN:
             raise InvalidRecord(f"The digest algorithm “{name[:40]}” is unknown.")
         self._digest = _new_hash(self.algorithm)
-        self.wanted = _digest_bytes(value.strip(), self._digest.digest_size)
+        self.stated = _digest_bytes(value.strip(), self._digest.digest_size)
 
     def update(self, data: bytes) -> None:
         """Add the next bytes to the computed digest."""
         self._digest.update(data)
 
     def matches(self) -> bool:
-        """Return whether the computed digest of all added bytes equals ``wanted``."""
-        return self._digest.digest() == self.wanted
+        """Return whether the computed digest of all added bytes equals ``stated``."""
+        return self._digest.digest() == self.stated
 
 
 def _digest_bytes(text: str, size: int) -> bytes:

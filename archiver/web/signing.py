@@ -193,7 +193,7 @@ class Permissions:
         """Return the path of a memento without an access token."""
         return self._base + plain_path(address)
 
-    def given(self, token: str, address: ReplayAddress) -> Permission | None:
+    def stated(self, token: str, address: ReplayAddress) -> Permission | None:
         """Return the permission in a token that was issued for an address, even if expired."""
         found = _TOKEN.fullmatch(token)
         if found is None:
@@ -208,7 +208,7 @@ class Permissions:
 
     def opens(self, token: str, address: ReplayAddress) -> Permission | None:
         """Return the permission in a token that was issued for an address and has not expired."""
-        permission = self.given(token, address)
+        permission = self.stated(token, address)
         return permission if permission and self.clock() < permission.ends else None
 
     def writers(self, inherited: Permission | None) -> PathWriters:

@@ -278,7 +278,7 @@ class Archive:
 
     async def delete_all(self) -> None:
         """Delete everything in one deletion, of which undoing may restore a part."""
-        await self.deleting.found(ListingQuery())
+        await self.deleting.matching(ListingQuery())
 
     async def undo(self) -> None:
         """Undo the last deletion."""

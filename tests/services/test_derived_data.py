@@ -52,13 +52,13 @@ async def test_postponed_articles_are_extracted_from_stored_bytes(live, later, o
         assert [each.status for each in before.requisites] == [200]
         assert await found(archive, "foxes") == [urls[0]]
         assert await found(archive, "clever") == []
-        assert await archive.articles.left() == 1
+        assert await archive.articles.pending_count() == 1
         read = []
 
         await archive.articles.read_all(read.append)
 
         assert read == [urls[0]]
-        assert await archive.articles.left() == 0
+        assert await archive.articles.pending_count() == 0
         assert await found(archive, "clever") == [urls[0]]
         shown = await archive.entries.snapshot(urls[0])
         assert "lost in time" in shown.article
@@ -75,7 +75,7 @@ async def test_postponed_articles_are_extracted_from_stored_bytes(live, later, o
     async with open_archive(settings=later) as archive:
         assert [await told(archive, url) for url in urls] == expected
         assert await found(archive, "clever") == [urls[0]]
-        assert await archive.articles.left() == 1
+        assert await archive.articles.pending_count() == 1
     assert report.snapshots == 2
 
 
@@ -110,7 +110,7 @@ async def test_an_article_with_a_damaged_record_stays_pending(live, later, open_
 
         await archive.articles.read_all()
 
-        assert await archive.articles.left() == 1
+        assert await archive.articles.pending_count() == 1
         assert await found(archive, "clever") == [urls[1]]
 
 

@@ -75,7 +75,7 @@ async def rescue(request: web.Request) -> web.StreamResponse:
 async def capture_selected(request: web.Request) -> web.StreamResponse:
     """Queue the selected entries, or all of a list, to be captured again."""
     form, recaptures = await request.post(), request.app[RUNTIME].recaptures
-    count = await _for_selected(form, recaptures.entries, recaptures.found)
+    count = await _for_selected(form, recaptures.entries, recaptures.matching)
     if count is None:
         return back(form, "/snapshots", nothing=1)
     return back(form, "/snapshots", queued=count)

@@ -195,7 +195,7 @@ async def delete(request: web.Request) -> web.StreamResponse:
         view = await _confirmation(request, form, () if is_all else refs)
         return await render_with_sidebar(request, "pages/delete.html", view)
     if is_all:
-        deleted = await deleting.found(query_of(form))
+        deleted = await deleting.matching(query_of(form))
     elif timestamp:
         deleted = await deleting.snapshot(refs[0], timestamp)
     else:

@@ -122,4 +122,4 @@ def _permission_in_token(request: web.Request, address: ReplayAddress) -> Permis
     The permission has the service's origin and the banner's number.
     """
     token = token_of(request.raw_path)
-    return request.app[PERMISSIONS].given(token, address) if token else None
+    return request.app[PERMISSIONS].stated(token, address) if token else None

@@ -212,6 +212,6 @@ async def save_page(request: web.Request) -> web.StreamResponse:
     if known and known.hash_url != hash_url(parse_entry_url(url)):
         known = None  # the page is saved under another URL; `duplicates` shows its entry
     kept = () if known else (await entries.saved_addresses([url])).known
-    duplicates = (kept[0].entry, *kept[0].others) if kept else ()
+    duplicates = (kept[0].entry, *kept[0].other_entries) if kept else ()
     view = SaveView(url, title, tags, known, duplicates)
     return await render_with_sidebar(request, "pages/save.html", view)
