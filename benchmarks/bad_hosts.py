@@ -54,7 +54,7 @@ def main() -> None:
 
 
 def pages(kind: str, net: int, number: int, count: int) -> list[str]:
-    """Return the URLs of a host; an unreachable one has an address without any server."""
+    """Return the URLs of a host. An unreachable host has an address without a server."""
     address = f"127.{net}.{number // 250}.{number % 250 + 1}"
     if kind == "dead":
         address = f"198.51.100.{number % 250 + 1}"  # TEST-NET-2 (RFC 5737)

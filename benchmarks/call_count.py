@@ -1,4 +1,4 @@
-"""Counts our files and functions that saving one URL, one page and one query enter.
+"""Counts our files and functions that run while saving a URL, showing a page and searching.
 
 Usage: python -m benchmarks.call_count [--show]
 
@@ -33,7 +33,7 @@ from benchmarks.fast_server import FastServer
 OURS = str(Path(archiver.__file__).parent)
 
 Entered = set[tuple[str, str]]
-"""File and name of each function."""
+"""(file, function name) of each function that ran."""
 
 
 def main() -> None:
@@ -53,7 +53,7 @@ def main() -> None:
 
 
 async def count(settings: Settings, pages: FastServer) -> dict[str, Entered]:
-    """Return the functions entered by each of the three."""
+    """Return the functions that ran, by task: saving a URL, showing a page, searching."""
     found: dict[str, Entered] = {}
     urls = [pages.url(n) for n in range(2)]
     with Tracer() as tracer:

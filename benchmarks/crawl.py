@@ -3,11 +3,12 @@
 Usage: python -m benchmarks.crawl [--urls N] [--body BYTES | --pages FOLDER] [--delay SECONDS]
                                   [--concurrency N] [--runs N] [--only gather,pool,archiver]
 
-A loopback server in a separate process sends a different body for each URL, or copies of the
-pages of a folder (``NAME/source.html``), each with different links; (c) then also fetches their
-resources. The output is medians over ``--runs`` interleaved rounds. (a) is a semaphore and one
-gather, (b) a pool over an iterator, (c) ``archiver crawl`` on a queue with the same URLs; (c)
-stores everything, and every URL must be saved. Its seconds include starting the program.
+Three programs are compared: (a) a semaphore and one gather, (b) a pool over an iterator, (c)
+``archiver crawl`` on a queue with the same URLs. Only (c) stores anything, and it must save every
+URL; its seconds include starting the program. A loopback server in a separate process sends a
+different body for each URL, or copies of the pages of a folder (``NAME/source.html``), each with
+different links. In that case (c) also fetches the resources of the pages. The output is medians
+over ``--runs`` interleaved rounds.
 """
 
 import argparse

@@ -37,7 +37,7 @@ def fill(directory: Path, size: int) -> None:
 
 
 def measure(directory: Path, form: str, size: int) -> None:
-    """Export them and print the cost."""
+    """Export an archive of ``size`` links in a format; print the cost."""
     file = directory / "out"
     seconds, cpu, peak = measured(["export", form, str(file)], environment(directory))
     rate = f"{size / seconds:10,.0f} {cpu:13.1f} {peak / 1e6:10.0f} MB"

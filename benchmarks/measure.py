@@ -41,7 +41,7 @@ def measure(
     """Run ``python ARGUMENTS`` or another program to completion.
 
     An unexpected exit status ends the benchmark. ``PYTHONDONTWRITEBYTECODE`` is not passed on, so
-    that compiling modules is not measured: an installed program is compiled, too.
+    that modules are compiled only once: an installed program is compiled, too.
     """
     given = dict(environment or os.environ)
     given.pop("PYTHONDONTWRITEBYTECODE", None)

@@ -24,8 +24,8 @@ class PrivatePostgres:
     Args:
         folder: permanent folder; its port is kept, so that database URLs stay valid.
         settings: additional server settings.
-        like: a running server; this one starts as its replica with all data until now, receives no
-            further changes, and can replace it once promoted.
+        like: a running server to copy. This server starts as a replica with the data of that
+            server, and receives no later changes. After ``promote``, it can replace that server.
 
     Attributes:
         address: URL of an empty database.

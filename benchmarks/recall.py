@@ -4,10 +4,11 @@ Usage: python -m benchmarks.recall FOLDER [PATH...] [--whole CORPUS]
 
 FOLDER contains built sites; it is served on loopback, and each PATH in it (by default all
 ``index.html``) loaded in a browser with and without scripts. A page needs a browser if less than
-half of its words or drawn elements are there without scripts; pages with hardly any words with
-scripts (``LEAST_WORDS``) are ignored. Recall is the share of these that the crawl's signals find,
-printed with the share of other pages that raise them. CORPUS contains complete pages,
-``NAME/source.html``: each that raises the signals is a false alarm.
+half of its words or drawn elements are there without scripts. Pages that have fewer than
+``LEAST_WORDS`` words even with scripts are ignored. Recall is the share of pages that need a
+browser and that the crawl's signals find. The share of other pages that raise the signals is
+printed, too. CORPUS contains complete pages, ``NAME/source.html``: each that raises the signals is
+a false alarm.
 """
 
 import argparse

@@ -42,7 +42,7 @@ from benchmarks.scale_archive import APART, PAGEFUL, REAL, generated_url, is_bui
 
 ADDED = "add one more"
 AS_IN_TESTS = ("full_page_writes=off", "synchronous_commit=off", "max_connections=300")
-"""Environment variable set by ``.ci/with-postgres``."""
+"""Server settings that ``.ci/with-postgres`` uses."""
 
 
 def main() -> None:

@@ -28,11 +28,14 @@ from archiver.warc.records import new_record_id
 REAL = 200
 BATCH = 5000
 PAGEFUL = 50
-"""Entries per host, with the rare word, and with each phrase, at every size: a full page."""
+"""Number of entries per host, with the rare word, and with each phrase: a full page."""
 FIRST_PHRASE, PHRASES = 100, 60
-"""Position of phrases in each ``rare_every`` entries, and their number; from 8,000 entries on."""
+"""Of each ``rare_every`` entries: the first one with a phrase, and how many have phrases.
+
+Archives of fewer than 8,000 entries have no phrases.
+"""
 APART = 200
-"""Distance from the words of those phrases to words that are adjacent only by chance."""
+"""Distance from the words of the phrases to words that are adjacent only by chance."""
 WORDS = [f"word{n}" for n in range(400)]
 CHARACTERS = "東京都日本語首相鳥山川田中小大学校生先年月火水木金土"
 START = datetime(2015, 1, 1, tzinfo=UTC)
@@ -159,9 +162,9 @@ def snapshot(
 
 
 def words(number: int, chance: random.Random, rare_every: int) -> str:
-    """Return a text of random words, one word in every text, and one in a page of results.
+    """Return a text of random words, with the common word, and in some entries the rare word.
 
-    Each phrase used in searches is in a page of results, in addition to chance matches.
+    ``PAGEFUL`` entries have the rare word. As many have each phrase, in addition to chance matches.
     """
     rare = " unicorn" if number % rare_every == 7 else ""
     phrase = number % rare_every - FIRST_PHRASE
@@ -171,5 +174,5 @@ def words(number: int, chance: random.Random, rare_every: int) -> str:
 
 
 def tags_of(number: int, rare_every: int) -> tuple[str, ...]:
-    """Return one tag of fifty, and one that a page of results has."""
+    """Return one of fifty tags, and for ``PAGEFUL`` entries a rare tag."""
     return (f"tag{number % 50}", *(("seldom",) if number % rare_every == 5 else ()))

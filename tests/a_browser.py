@@ -1,4 +1,4 @@
-"""Starts a browser with a page whose script never ends; prints its processes.
+"""Program that opens a page with an endless script in a browser and prints its processes.
 
 Run as ``python -m tests.a_browser DIRECTORY``; it runs until it is killed.
 """

@@ -35,11 +35,11 @@ from archiver.model.failure import Failure, FailureKind
 
 PORT = 7777
 BYPASS = "<-loopback>"
-"""The hosts that bypass a proxy: none, not even loopback addresses."""
+"""Chromium's list of hosts that bypass the proxy: no host, not even a loopback address."""
 NAMED_PORT = 7778
-"""Address of a canary that is only known by name."""
+"""Port of the canary that the browser knows by its host name only."""
 INTERFACE = "out"
-"""The interface for all other addresses; its only neighbour does not exist."""
+"""Network interface for all addresses except loopback; no machine answers on it."""
 _EVERYTHING, _IPV6 = 0x0003, 0x86DD
 ABSENCE_SECONDS = 3.5
 """Seconds to wait for connections that must not happen; nothing signals their absence."""
@@ -111,16 +111,16 @@ OMITTED_FLAGS = {
     "ungated proxy": ("proxy",),
     "ungated of all": ("proxy", "resolver", "quic"),
 }
-"""Parts of the flags that can be left out, by name."""
+"""Texts by name: each flag of ``CONFINED`` that contains one of them is left out."""
 REACHED = {
     "of the page": ("tcp", "udp"),
     "ungated proxy": ("tcp",),
     "ungated of all": ("tcp", "name", "udp"),
 }
-"""Kinds of canaries that are reached without these parts."""
+"""Kinds of canaries that the browser reaches if the flags of this name are left out."""
 QUIC = f"127.0.0.1:{PORT}"
 FORCE_QUIC = f"--origin-to-force-quic-on={QUIC}"
-"""QUIC is tried directly, without a previous offer by the host."""
+"""Flag that makes Chromium try QUIC even if the host has not offered it."""
 UNGATED = (f"http://localhost:{NAMED_PORT}/", f"http://127.0.0.1:{PORT}/", f"https://{QUIC}/")
 
 
@@ -184,17 +184,17 @@ class Canaries(asyncio.DatagramProtocol):
 
 ALL_ATTEMPTED = asyncio.Event()
 ATTEMPTED: set[str] = set()
-"""Ways in which the gate was asked for each canary and refused, to prove that the page tries."""
+"""URLs of canaries that the gate refused, as proof that the page requested them."""
 
 
 def request_kind(url: str) -> str:
-    """Return the kind of a request and its target."""
+    """Return the path and query of a URL, which name the kind of the request."""
     parts = urlsplit(url)
     return f"{parts.path} {parts.query}".strip()
 
 
 def record_attempt(url: str) -> None:
-    """Record that it was tried."""
+    """Record that the page requested a canary."""
     ATTEMPTED.add(url)
     if {*map(request_kind, ATTEMPTED)} >= REQUEST_KINDS:
         ALL_ATTEMPTED.set()
@@ -202,7 +202,7 @@ def record_attempt(url: str) -> None:
 
 @asynccontextmanager
 async def respond(request) -> AsyncIterator[StaticResponse]:
-    """Respond for the site, and refuse everything else."""
+    """Provide the response for a file of the site; refuse all other requests."""
     path = request.url.removeprefix(SITE).partition("?")[0]
     if path not in FILES:
         record_attempt(request.url)
@@ -245,13 +245,13 @@ async def main(missing: str) -> None:
 
 
 def confinement(missing: str) -> tuple[str, ...]:
-    """Return the flags except for the missing part."""
+    """Return the flags that confine the browser, without those that ``missing`` leaves out."""
     flags = (each for each in CONFINED if not any(part in each for part in OMITTED_FLAGS[missing]))
     return (*flags, FORCE_QUIC)
 
 
 async def wait_for_connections(canaries: Canaries, missing: str) -> None:
-    """Wait for the expected connections, and as long for unexpected ones."""
+    """Wait until all expected connections were made; give unexpected ones time to happen, too."""
     with suppress(TimeoutError):
         async with asyncio.timeout(PRESENCE_SECONDS):
             if missing in REACHED:
@@ -265,7 +265,7 @@ async def wait_for_connections(canaries: Canaries, missing: str) -> None:
 async def show_site(
     browser: Browser, tls: ssl.SSLContext, waiting: Coroutine[None, None, None], missing: str
 ) -> str:
-    """Load the site through a gate until the trial ends."""
+    """Load the site through a gate until ``waiting`` is done; return the navigation error."""
     listening, port = await browser.gate_socket()
     gate = asyncio.create_task(Gate(listening, tls, GateHandlers(respond, refuse)).serve())
     bypass = "" if BYPASS in OMITTED_FLAGS[missing] else BYPASS
@@ -280,7 +280,7 @@ async def show_site(
 
 
 async def show_ungated(browser: Browser, waiting: Coroutine[None, None, None]) -> str:
-    """Load the canaries in pages without a context, until the trial ends."""
+    """Load the canaries in pages without a gate until ``waiting`` is done."""
     for url in UNGATED:
         await browser.connection.call("Target.createTarget", url=url)
     await waiting

@@ -14,7 +14,7 @@ from playwright.async_api import Browser, Page, async_playwright
 WHOLE = ("chromium", "chromium-browser", "google-chrome")
 SHELL = "chromium-headless-shell"
 NAVIGATION_LIMIT = 120_000
-"""In milliseconds. Playwright's own 30 seconds are too few on a busy machine."""
+"""Timeout of a navigation in milliseconds. Playwright's default is too short for a busy machine."""
 
 
 def chromium_path(*, whole: bool = False) -> str:
@@ -25,7 +25,7 @@ def chromium_path(*, whole: bool = False) -> str:
 
 @asynccontextmanager
 async def chromium(*arguments: str, whole: bool = False) -> AsyncIterator[Browser]:
-    """Run Chromium with further arguments."""
+    """Run Chromium with additional command line arguments."""
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(
             executable_path=chromium_path(whole=whole),

@@ -39,7 +39,7 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Compile once: SQL statements, not for each engine; the Playwright driver; and the tests."""
+    """Share compiled SQL statements, the compiled Playwright driver and compiled tests."""
     share_compiled_statements()
     os.environ.setdefault("NODE_COMPILE_CACHE", str(config.cache.mkdir("node")))
     if hasattr(config, "workerinput"):
@@ -49,9 +49,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _all_tests(worker: dict[str, Any]) -> list[str]:
-    """Return all folders of tests, for each process beginning with another one.
+    """Return all folders of tests; each process begins with another folder.
 
-    Each process imports all tests. In this way it finds most of them compiled by the others.
+    Each process imports all tests. In another order, most of them are already compiled by the other
+    processes.
     """
     here = Path(__file__).parent
     names = sorted(path.relative_to(here).parts[0] for path in here.rglob("test_*.py"))

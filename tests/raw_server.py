@@ -33,7 +33,7 @@ async def raw_connections(serve: Serve) -> AsyncIterator[tuple[str, list[asyncio
 
 @asynccontextmanager
 async def raw_web(respond: Callable[[bytes], bytes]) -> AsyncIterator[str]:
-    """Respond to each request target with raw bytes; yield the origin."""
+    """Run a server that sends the bytes that ``respond`` returns for a target; yield its origin."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, _: int) -> None:
         while True:

@@ -181,7 +181,7 @@ async def titles_of(page):
 
 
 def outside_requests(requests, base, *allowed_prefixes):
-    """Return requests that went neither into the archive nor to the service's pages."""
+    """Return the requests that went neither to replayed content nor to the service's pages."""
     own = (f"{base}/web/", f"{base}/static/", f"{base}/shown/")
     allowed = (*own, "data:", "about:", "mailto:", *allowed_prefixes)
     return [url for url in requests if not url.startswith(allowed)]
@@ -237,18 +237,18 @@ HOSTILE = {
 
 
 SEPARATE = ("break-out", "refresh")
-"""They change what other constructs do."""
+"""Constructs that need a page of their own, because they change the effect of others."""
 HOSTILE_TOGETHER = {
     "together": "".join(f"<div>{HOSTILE[each]}</div>" for each in HOSTILE if each not in SEPARATE),
     **{each: HOSTILE[each] for each in SEPARATE},
 }
-"""The same constructs in few pages."""
+"""All other constructs in one page, and each of ``SEPARATE`` in its own."""
 
 
 async def all_are_harmless(browser, base, entries, *, views=("snapshot", "capture", "read")):
     """Show each page in these views, and click everything: in its banner, alone, as an article.
 
-    They follow one another in the same tab, for a tab per page would cost a process per page.
+    All pages are opened in the same tab, because each tab costs a process.
     """
     context, page, requests = await open_logged_page(browser, "about:blank")
     for entry in entries:

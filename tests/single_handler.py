@@ -9,7 +9,7 @@ from aiohttp.typedefs import Handler
 
 @asynccontextmanager
 async def serve_handler(answer: Handler) -> AsyncIterator[str]:
-    """Serve with this handler; yield the origin."""
+    """Run a server with this handler; yield its origin."""
     app = web.Application()
     app.router.add_route("*", "/{path:.*}", answer)
     runner = web.AppRunner(app, shutdown_timeout=0)

@@ -110,13 +110,13 @@ def _bytes(escaped: str) -> bytes:
 
 @dataclass(slots=True)
 class _File:
-    """A file: its safe content, and later changes (the call's end, and the change)."""
+    """A file: its synced content, and the later calls that changed it."""
 
     synced: bytes = b""
     unsynced: list[Call] = field(default_factory=list)
 
     def content(self, count: int | None = None) -> bytes:
-        """Return its content after the first ``count`` later changes."""
+        """Return the content after the first ``count`` unsynced changes; None for all."""
         data = bytearray(self.synced)
         for call in self.unsynced[:count]:
             at = call.offset if call.name in _AT_OFFSET else len(data)
@@ -128,7 +128,7 @@ class _File:
         return bytes(data)
 
     def sync(self, before: int) -> None:
-        """Make changes before a line of the trace safe."""
+        """Mark changes that ended before a line of the trace as synced."""
         count = sum(call.end_line < before for call in self.unsynced)
         self.synced, self.unsynced = self.content(count), self.unsynced[count:]
 
@@ -162,11 +162,11 @@ class Disk:
             self._files[call.path].unsynced.append(call)
 
     def synced_files(self) -> dict[str, bytes]:
-        """Return only safe files."""
+        """Return the files that survive with their synced content, by name."""
         return self._as_named({name: file.synced for name, file in self._synced_files().items()})
 
     def all_changes(self) -> dict[str, bytes]:
-        """Return all changes, as if the process was killed but not the machine."""
+        """Return the files with all changes, as after a kill of the process only."""
         return self._as_named({name: file.content() for name, file in self._files.items()})
 
     def zeros_for_unsynced(self) -> dict[str, bytes]:
@@ -224,7 +224,7 @@ class Disk:
         return PurePosixPath(path).is_relative_to(self._root)
 
     def _synced_files(self) -> dict[str, _File]:
-        """Return files with a safe name in directories with a safe name."""
+        """Return the files whose names, and whose directories' names, were synced."""
         return {
             name: file
             for name, file in self._synced_names.items()

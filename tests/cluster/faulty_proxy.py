@@ -15,9 +15,10 @@ class FaultyProxy:
         requests: methods and paths of requests, in order.
         failing: methods that fail, each with the status of its response.
         code: error code of the store.
-        spoil: changes the body of GET responses.
-        heard: called with the method when a request arrives.
-        answered: called with the method after the server has responded, before the client.
+        spoil: function that changes the body of GET responses.
+        heard: function that is called with the method when a request arrives.
+        answered: function that is called with the method when the server has responded, before the
+            response is passed on to the client.
     """
 
     def __init__(self, behind: int) -> None:

@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 CI = Path(__file__).parents[2] / ".ci"
 REGION = "us-east-1"
 _CALLS_FOR_A_USER = 30
-"""Clients repeat slow requests; what remains of these is removed."""
+"""Number of first calls that moto accepts unsigned; creating a user takes a few of them."""
 
 
 @dataclass

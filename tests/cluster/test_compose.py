@@ -131,7 +131,7 @@ async def _post(browser: ClientSession, front: str, action: str, **form: str) ->
 
 
 async def _come_in(browser: ClientSession, front: str, *, is_in: bool) -> None:
-    """Wait until a browser has access, or has none."""
+    """Wait until a browser has access or, without ``is_in``, no access."""
     while True:
         async with browser.get(f"{front}/snapshots", allow_redirects=False) as answer:
             if (answer.status == 200) is is_in:

@@ -27,7 +27,7 @@ def shared(settings, address):
 
 @pytest.fixture
 async def waiting(settings, urls, store):
-    """An archive whose only segment waits to be uploaded; its name."""
+    """Name of the only segment of an archive, which waits to be uploaded."""
     return await only_here(settings, urls, store)
 
 
@@ -64,7 +64,7 @@ async def crawl(settings, *before, on_start=lambda _: None):
 
 
 async def check(settings, tmp_path, urls):
-    """Check that every page is there, for this folder and for an empty one."""
+    """Check that every page can be read, also by a machine with an empty data directory."""
     before = await stored_content(settings)
     assert [url for url, _, _ in before] == sorted(urls)
     alone = other_machine(replace(settings, index=None), tmp_path / "c")
@@ -118,7 +118,7 @@ async def test_a_process_killed_while_it_syncs_new_records_loses_nothing(shared,
 
 
 def killing(call, path):
-    """A command before which the process is killed at its first system call like this."""
+    """Return the start of a command line that kills a program at its first such system call."""
     strace = ("strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={call}")
     about = ("-P", str(path)) if path else ()
     return (*strace, *about, "-e", f"inject={call}:signal=SIGKILL:when=1")

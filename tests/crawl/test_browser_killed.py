@@ -119,7 +119,7 @@ def browser_processes(process: psutil.Process, profiles: Path) -> list[psutil.Pr
 
 
 async def survives(victim: str, crawl: Crawl, data: Path) -> Rendering:
-    """Kill a process during a render; return how the page was archived in the end."""
+    """Kill a process while it renders a page; return the rendering state of the saved page."""
     async with live_web() as live:
         url = put_site(live)
         await crawl.queue(url)

@@ -256,10 +256,10 @@ async def keep_pages(settings: Settings) -> None:
 
 
 PATIENCE = ("PAGE_SECONDS", "SCROLL_SECONDS", "REST_SECONDS", "PICTURE_SECONDS", "COMPARE_SECONDS")
-"""Settings for limits, raised so that a busy machine does not reach them."""
+"""Names of time limits, which are raised so that a busy machine does not reach them."""
 SHOWN = ("shell", "leads", "halved", "bannered", "hostile", "serial", "tall", "legacy")
 WANTED = "scriptless"
-"""A page without scripts, for which rendering is requested."""
+"""Path of a page without scripts, whose rendering the user requests."""
 
 
 class Kept:

@@ -48,7 +48,7 @@ def members(live):
 
 @pytest.fixture
 def elsewhere(live):
-    """Return the URL of a path of another site."""
+    """Return the URL of a path at a site without a cookie."""
     return lambda path: live.origin.replace("127.0.0.1", "localhost") + path
 
 

@@ -19,7 +19,7 @@ from tests.index_access import remove_index
 
 @pytest.fixture
 async def died(start_crawl, live):
-    """Return the data of a process that died after two captures with one more job leased."""
+    """Return the data directory of a process that died after two captures, with a leased job."""
     async with start_crawl() as crawl:
         await crawl.queue(live.article("foxes"), live.article("bears"))
         await crawl.run()
@@ -144,7 +144,7 @@ async def _next_second() -> None:
 
 
 async def _saved(start_crawl, page: str) -> Path:
-    """Return the segments of an archive that saved a page for an old job."""
+    """Capture a page with a job that seems old; return the folder of the archive's segments."""
     async with start_crawl() as crawl:
         await crawl.queue(page)
         await crawl.run()

@@ -34,7 +34,7 @@ def _without_delay_of_retries(monkeypatch):
 
 @pytest.fixture
 def never(live):
-    """Answer a path never; return its URL."""
+    """Add a path that never gets a response; return its URL."""
 
     async def respond(request):
         await live.closing.wait()

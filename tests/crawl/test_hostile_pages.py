@@ -73,11 +73,11 @@ MET = {
     "nodes": {Limit.SIZE, Limit.TIME},
     "memory": {Limit.TAB, Limit.TIME},
 }
-"""Limits that each page reaches at least; of two, either may come first."""
+"""Limits of which each page must reach at least one."""
 
 
 def sending_a_gigabyte(sent: Counter[str]) -> Handler:
-    """Return a handler that counts the bytes it could send, by path."""
+    """Return a handler that sends up to a gigabyte and counts the sent bytes by path."""
 
     async def answer(request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse()
@@ -114,7 +114,7 @@ def once_all_are_lost(live: LiveWeb, page: str) -> Handler:
 
 
 async def until_all_are_lost(live: LiveWeb) -> None:
-    """Wait until they are rendered; on a busy machine they may already have timed out."""
+    """Wait until all pages in LOST are being rendered or, on a busy machine, have timed out."""
     with suppress(TimeoutError):
         async with asyncio.timeout(6 * LOST_SECONDS):
             await live.wait_for_request("/begun", len(LOST))

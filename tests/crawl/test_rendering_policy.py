@@ -112,7 +112,7 @@ def lease(number: int, latest: str | None = None) -> Lease:
 
 
 def path_of(origin: str, *, plainly: bool) -> str:
-    """Return a path that is, or is not, due to be tried without a browser."""
+    """Return a path whose page is inspected without a browser despite a hint, or rendered."""
     for number in range(999):
         url = f"{origin}/page-{number}"
         one = replace(lease(number), entry=EntryRef(1, hash_url(url), url, ""))

@@ -45,7 +45,7 @@ URL = "http://a.example/"
 MOMENT = "20260301120000"
 DIGESTS = ["sha256:" + "0" * 64, "sha256:" + "1" * 64]
 SMALL = r"found|given|json_each|ready|wanted|taken|\(subquery|segment|counter|import|(day|year)_"
-"""Virtual tables of this query, and tables of a few rows."""
+"""Pattern of tables that a query may scan: virtual tables, and tables with few rows."""
 
 
 def filters_of(q):
@@ -209,7 +209,7 @@ class Plans:
         ]
 
     def built_views(self) -> list[str]:
-        """Return the views of rows that are not deleted that are built before they are read."""
+        """Return the steps in which SQLite stores a whole view before it reads the view."""
         names = "|".join(each.name for each in (capture_table, entry_table, snapshot_table))
         built = rf"(MATERIALIZE|CO-ROUTINE) ({VIEW.format('')})?({names})\b"
         return [each for each in self.steps if re.match(built, each)]

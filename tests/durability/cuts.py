@@ -18,14 +18,14 @@ LOSES: dict[str, Callable[[Disk], dict[str, bytes]]] = {
     ),
     "content but not sizes": Disk.zeros_for_unsynced,
 }
-"""What a power cut loses. Kills, which lose nothing, have tests of their own."""
+"""Functions that return the files after a power cut, by what the cut loses."""
 
 
 def moments(recorded, lose) -> Iterator[tuple[dict[str, bytes], list]]:
-    """Yield distinct states of the disk, with the acknowledgements until then.
+    """Yield (files after a power cut, acknowledgements until then) for each relevant moment.
 
-    A sync makes changes safe, so just before it most of them can be lost. An acknowledgement
-    changes no file: the next state is checked against it.
+    The moments are just before each sync, when most changes can be lost. Equal states are yielded
+    once. An acknowledgement changes no file, so the next state is checked against it.
     """
     disk, acknowledged, seen = Disk(recorded.data), [], set()
     for call in recorded.calls:

@@ -20,7 +20,7 @@ def captures(recorded):
 
 
 def first_sync(recorded, path, *, since):
-    """Return the first sync of a file or folder that began after a call had ended."""
+    """Return the first sync of a file or folder that began after the call ``since`` had ended."""
     return next(
         call
         for call in recorded.calls
@@ -29,7 +29,7 @@ def first_sync(recorded, path, *, since):
 
 
 def first_write(recorded, path, *, of):
-    """Return the first call that wrote these bytes to a file."""
+    """Return the first call that wrote the bytes ``of`` to a file."""
     return next(
         call
         for call in recorded.calls
@@ -38,7 +38,7 @@ def first_write(recorded, path, *, of):
 
 
 def writes_up_to(recorded, path, end):
-    """Return the call that wrote the last byte of a record."""
+    """Return the call that wrote the byte before the offset ``end`` of a file."""
     written = 0
     for call in recorded.calls:
         if call.name == "write" and call.path == str(path):

@@ -32,7 +32,7 @@ MAX_SECONDS = 0.15
 
 
 class Told:
-    """Acknowledged content of an archive, and content that may exist or not after a kill."""
+    """Acknowledged content of an archive. After a kill, the last started change may be missing."""
 
     def __init__(self, held: dict[str, str]) -> None:
         self.notes = {url: {note} for url, note in held.items()}

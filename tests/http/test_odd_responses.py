@@ -50,7 +50,7 @@ def serving(answers):
 
 @asynccontextmanager
 async def fetching(answers):
-    """Fetch ``/n`` from a server with these answers."""
+    """Yield a function that fetches a path of a server with these answers, and its connections."""
     async with (
         serving(answers) as (origin, connections),
         Fetcher(Settings(allow_networks="127.0.0.0/8")) as fetcher,
@@ -59,7 +59,7 @@ async def fetching(answers):
 
 
 ITS_STATUS = {"HTTP/1.1\t200\tOK": "", "HTTP/1.1 200OK": "200OK"}
-"""Status codes that warcio, which splits status lines at spaces, reports for some responses."""
+"""Status codes that warcio reports for status lines that it splits at the wrong place."""
 
 NOT_DECHUNKED = {
     *("LF after chunks", "LF at the end of chunks", "a trailer", "an odd trailer"),
@@ -67,7 +67,7 @@ NOT_DECHUNKED = {
     *(f"the coding {codings}" for codings in (", chunked", "chunked, chunked", "gzip, chunked")),
     "the coding Chunked",
 }
-"""Responses for which warcio leaves chunk framing, or what follows it, in the payload."""
+"""Responses in whose payload warcio leaves chunk framing, or bytes after the body."""
 
 
 async def test_responses_that_a_browser_shows_are_stored_as_received():

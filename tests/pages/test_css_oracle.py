@@ -19,8 +19,8 @@ PARTS = [
     *" |\n|\r\n|\f|\t".split("|"),
 ]
 ESCAPED_END = re.compile(r"\\(?:[\n\r\f]|\Z)")
-"""tinycss2 takes the end of a line as part of ``url(…)``, where it makes a bad URL (CSS Syntax 3
-§4.3.6); at the end of a sheet an escape means U+FFFD, which we omit.
+"""Escapes that are read differently. tinycss2 accepts an escaped line end in ``url(…)``, where it
+makes a bad URL (CSS Syntax 3 §4.3.6). At the end of a sheet an escape means U+FFFD, which we omit.
 """
 SHEETS = (
     st.lists(st.sampled_from(PARTS) | st.text(max_size=3), max_size=30)

@@ -1,4 +1,4 @@
-"""Passwords, tokens and sessions, stored in a real file."""
+"""Passwords, tokens and sessions in a real file."""
 
 from base64 import b64decode
 from hashlib import scrypt

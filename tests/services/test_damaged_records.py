@@ -1,4 +1,4 @@
-"""Damage to a record that can be made again takes nothing that is seen of its entry."""
+"""If a record that can be made again is damaged, everything shown of its entry stays."""
 
 from contextlib import aclosing
 from dataclasses import replace
@@ -15,7 +15,7 @@ from tests.segments import damage_record
 
 
 async def replayed(archive, url, timestamp=""):
-    """The body of a URL as replayed."""
+    """Return the body of a URL as replayed."""
     capture = await archive.replay.resolve(ReplayAddress(timestamp, Modifier.IDENTITY, url))
     found = await archive.replay.open(capture, ReplayRequest(VIEWER, Modifier.IDENTITY))
     async with aclosing(found.body) as body:

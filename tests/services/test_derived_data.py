@@ -1,4 +1,4 @@
-"""Deferred articles: stored, found by title, extracted from records, and then unchanged."""
+"""Deferred articles: a page is found by its title until its article is extracted from records."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What entries are found by follows what is known of them, and outlives an older index."""
+"""Search finds entries by their current metadata and text, also after an index update."""
 
 import pytest
 from sqlalchemy import text

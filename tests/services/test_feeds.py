@@ -240,7 +240,7 @@ async def test_a_list_that_would_be_too_long_to_read_is_refused_and_the_old_one_
     await archive.subscriptions.import_outline(
         outline('<outline xmlUrl="http://127.0.0.1:1/"/>'), "a"
     )
-    # Each " takes one byte in what is given and six, twice over, in what is kept.
+    # Each quote takes one byte in the title, and twelve in the stored file.
     title = '"' * 450
     given = outline(
         *(f"<outline xmlUrl='http://127.0.0.1:1/{n}' text='{title}'/>" for n in range(2000))

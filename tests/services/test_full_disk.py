@@ -17,7 +17,7 @@ from tests.command_line import run_in_thread
 
 @contextmanager
 def limited(most):
-    """Hold a limit: this process can't make files larger than ``most`` bytes."""
+    """Limit files of this process to ``most`` bytes while the block runs."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     if most is not None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (most, before[1]))

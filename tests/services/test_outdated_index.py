@@ -1,7 +1,7 @@
 """Archives whose index an earlier version wrote.
 
-``schema_0038`` was written by that version: two pages are saved, one is deleted, a link waits in
-the queue, an import is not done, a feed is followed, and a tag and a title are in no record.
+``schema_0038`` is such an archive. It has two saved pages, a deleted page, a queued link, an
+unfinished import, a followed feed, and a tag and a title that are in no record.
 """
 
 import gzip

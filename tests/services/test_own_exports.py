@@ -32,7 +32,7 @@ def urls(live):
 
 
 async def attempted(archive, url):
-    """Add an attempt that was followed by others, in the index only, like a crawl."""
+    """Add an earlier failed attempt to the index, as a crawl does; it is in no record."""
     async with archive.imports._db.write() as conn:
         row, _ = await entries.by_hash(conn, hash_url(url))
         await attempts.insert_attempts(conn, [(row, EARLIER, TIMEOUT)], skip_stored=False)

@@ -17,7 +17,7 @@ LOCATIONS = {
     b"/\xc3\x85\xc5": b"/%C3%85%C5",
     b"/\xe2\x80\xa8x": b"/%E2%80%A8x",
 }
-"""Targets of redirects, and the requests that Chromium made for them."""
+"""Request targets that Chromium sent, by the ``Location`` of the redirect."""
 FIELDS = (
     b"Content-Type: text/html; charset=utf-8; \xe5=\x85\r\nServer: m\xf8lle\x85\r\n"
     b"X-Said: gr\xc3\xbc\xc3\x9fe\xc2\x85\r\nLink: </\xe5>; rel=preload\r\n"

@@ -111,6 +111,6 @@ def colours_of(picture):
 
 
 def are_close(one, other):
-    """Return whether colours are equal; those of a player's controls may differ by one."""
+    """Return whether two lists of colours are equal. A channel may differ by one."""
     pairs = zip(sum(one, ()), sum(other, ()), strict=True)
     return all(abs(mine - theirs) <= 1 for mine, theirs in pairs)

@@ -45,7 +45,7 @@ async def sign_in(client):
 
 
 def addresses(text):
-    """All that a page refers to."""
+    """Return all addresses that a page refers to."""
     for element in html.fromstring(text).iter():
         yield from (element.get(name) for name in LINKS if element.get(name))
         if element.get("http-equiv", "").lower() == "refresh":

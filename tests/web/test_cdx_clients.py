@@ -38,7 +38,7 @@ async def client(db, serve):
 
 @pytest.fixture
 def unhurried(monkeypatch):
-    """They wait between requests, out of consideration for public servers."""
+    """Remove the pauses that clients make between requests to public servers."""
     monkeypatch.setitem(cdx_toolkit.myrequests.retry_info["default"], "minimum_interval", 0)
 
 

@@ -32,7 +32,7 @@ def foxes(settings):
 
 
 async def send(client, path, page, *fields):
-    """Send a form; return the status, address and text of the page that follows."""
+    """Send a form; return status, address and text of the next page."""
     async with client.post(path, data=fields) as answer:
         return answer.status, answer.url.path_qs, await answer.text()
 

@@ -31,7 +31,7 @@ async def other(client, settings) -> AsyncIterator[Database]:
 
 
 async def queue(db: Database, *urls: str, now: datetime | None = None) -> list[int]:
-    """Queue URLs at a given time; return their jobs."""
+    """Queue URLs at a given time; return the ids of their jobs."""
     now = now or datetime.now(UTC)
     wanted = [Seed(hash_url(u), u, host(u), Annotation(u, now, title=TITLE)) for u in urls]
     async with db.write() as conn:

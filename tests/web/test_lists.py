@@ -23,7 +23,7 @@ def bears(saved_archive):
 
 
 async def send(client, path, *fields):
-    """Send a form as a page would; the status, address and text of the page that follows."""
+    """Send a form as a page would; return status, address and text of the next page."""
     async with client.post(path, data=fields) as answer:
         return answer.status, answer.url.path_qs, await answer.text()
 

@@ -1,4 +1,4 @@
-"""TimeGate, TimeMaps and CDX over a real index, according to RFC 7089 and common clients."""
+"""TimeGate, TimeMaps and CDX over a real index behave as RFC 7089 and common clients expect."""
 
 from types import SimpleNamespace
 

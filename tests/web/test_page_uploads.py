@@ -39,7 +39,7 @@ def captures() -> bytes:
 
 
 async def upload_page(client, content, kind="text/html", **more):
-    """(status, JSON) of handing something in."""
+    """Upload content; return the status and the JSON of the response."""
     headers = {"Content-Type": kind, **more.pop("headers", {})}
     async with client.post("/api/v1/captures", data=content, headers=headers, params=more) as got:
         return got.status, json.loads(await got.text())

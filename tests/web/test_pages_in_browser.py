@@ -34,7 +34,10 @@ STICKS_OUT = """() => {
   return document.documentElement.scrollWidth > room
     || [...document.body.querySelectorAll("*")].filter(left).map(each => each.outerHTML)[0];
 }"""
-"""Content to the left of the screen cannot be scrolled to, so it does not make a page wider."""
+"""Script that returns a true value if content is wider than the screen or left of it.
+
+Content to the left cannot be scrolled to, so it does not make a page wider.
+"""
 TABLE = (
     "Seite,Address,name,folder\n"
     "x,http://127.0.0.1:1/1,One,Food/Soups\n"

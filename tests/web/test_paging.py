@@ -43,7 +43,7 @@ async def runtime(runtime):
 
 
 async def iteration_filters(client, path, rel):
-    """What pages hold, and the numbers that they say, from one on, as their links lead."""
+    """Follow the ``rel`` links from a page; return (path, entries, shown numbers) of each page."""
     found = []
     while path:
         page = await (await client.get(unescape(path))).text()

@@ -280,7 +280,7 @@ async def test_missing_bytes_abort_a_started_response(client, archive):
 
 @pytest.fixture
 async def locked(serve, archive):
-    """The same behind a password."""
+    """The service over the same archive, with a password."""
     return await serve(ROUTE, services={"replay": archive.replay}, password="pass")
 
 

@@ -67,7 +67,7 @@ SILENCE = b"RIFF" + struct.pack(
     SECONDS * RATE,
 ) + b"\x80" * (SECONDS * RATE)  # fmt: skip
 LOOKS = "el => getComputedStyle(el).backgroundColor"
-"""Requested repeatedly: without scripts no event can be observed."""
+"""Script for the background colour; polled, because a page without scripts has no events."""
 FILES = {
     "http://a.example/long.wav": ("audio/wav", SILENCE),
     "http://a.example/player": (
@@ -125,7 +125,7 @@ ROUTES = (
 
 
 def filled(content: str | bytes, client: TestClient) -> bytes:
-    """A stored page knows replay URLs, like a rewritten page."""
+    """Return a stored page with the replay URLs that a rewritten page would contain."""
     if isinstance(content, bytes):
         return content
 

@@ -59,7 +59,7 @@ def connect():
 
 
 async def rest_of(reader) -> bytes:
-    """All that comes until the server closes the connection."""
+    """Return all bytes that arrive until the server closes the connection."""
     with suppress(ConnectionError):
         return await asyncio.wait_for(reader.read(), 30)
     return b""

@@ -48,7 +48,7 @@ async def runtime(settings):
 
 
 async def save(client: TestClient, *urls: str) -> dict:
-    """Save URLs and wait until the stream of events says that all are at an end."""
+    """Save URLs and wait until the event stream reports the end of all jobs."""
     answer = await client.post("/api/v1/entries", json={"urls": list(urls), "tags": ["birds"]})
     assert answer.status == 202
     saved = await answer.json()

@@ -17,7 +17,7 @@ case "$*" in --version) echo Chromium 140.0.0.0; exit;; esac
 echo "FATAL:zygote_host_impl_linux.cc No usable sandbox!" >&2
 exit 1
 """
-"""Behaviour of Chromium without namespaces, and as root."""
+"""Program that fails like Chromium as root on a machine without namespaces."""
 
 
 @pytest.fixture
