@@ -87,15 +87,15 @@ async def version_of(executable: Path) -> int:
         ) from error
     finally:
         await end_child(process)
-    found = _VERSION.search(output)
-    if found is None or int(found[1]) < _OLDEST:
+    match = _VERSION.search(output)
+    if match is None or int(match[1]) < _OLDEST:
         raise NoBrowser(
             "{executable} is not Chromium {oldest} or newer. Install a newer one, or set "
             "`browser` to its path: archiver config browser PATH",
             executable=executable,
             oldest=_OLDEST,
         )
-    return int(found[1])
+    return int(match[1])
 
 
 def user_agent(version: int, ours: str) -> str:

@@ -138,7 +138,10 @@ async def _open_to_write(settings: Settings, *, reads_only: bool) -> AsyncIterat
             except (IndexUnavailable, StoreError) as error:
                 if not reads_only:
                     raise
-                log.warning("what a killed process left is not recovered yet", reason=str(error))
+                log.warning(
+                    "recovery after a killed process failed; another process will retry",
+                    reason=str(error),
+                )
             yield Archive(settings, db, store)
         finally:
             await db.close()

@@ -142,7 +142,7 @@ async def _settle_versions(
                 is_used = bool(await segment_rows.indexed_of(conn, [was]))
                 await asyncio.to_thread(store.storage.remove, last if is_used else was)
         except StoreError as error:
-            log.warning("two versions of a segment left", segment=was, reason=str(error))
+            log.warning("two versions of a segment remain", segment=was, reason=str(error))
         else:
             log.info("version removed", segment=last if is_used else was)
 

@@ -115,5 +115,5 @@ def _validator(fields: Mapping[str, str], name: str) -> str:
 
 def _fresh_seconds(fields: Mapping[str, str]) -> int:
     """Return ``max-age`` in seconds (RFC 9111 §5.2.2.1); 0 without one."""
-    found = _MAX_AGE.search(fields.get("cache-control", "").lower())
-    return int(found[1]) if found else 0
+    match = _MAX_AGE.search(fields.get("cache-control", "").lower())
+    return int(match[1]) if match else 0

@@ -297,7 +297,7 @@ class Recorder:
         with self._unindexed.note_unless_indexed(places):
             prepared = await self._rows.prepared(batch, indexed, plan, places)
             if not await before:
-                raise StoreError("The preceding records are not in the index.")
+                raise StoreError("The records of the previous batch are not in the index.")
             await self._rows.index(batch, indexed, plan, places, prepared)
 
     def _write(self, plan: Plan, batch: Sequence[Item]) -> list[Location]:

@@ -299,7 +299,7 @@ class Renderer:
                 return await self._show(page, reload=reload)
             except NoBrowser as error:
                 self.problem, self._failed_at = error.sentence, time.monotonic()
-                log.warning("no browser", reason=str(error))
+                log.warning("browser unavailable", reason=str(error))
                 break
             except (BrowserError, TimeoutError) as error:
                 log.warning(

@@ -63,8 +63,8 @@ def address_of(doi: str, remarks: str = "") -> str:
     doi = doi.strip().removeprefix("doi:").strip()
     if doi:
         return f"{_DOI}{doi}" if doi.startswith("10.") else doi
-    found = ((pattern.search(remarks), place) for pattern, place in _IDENTIFIER_URLS)
-    return next((place.format(each[1]) for each, place in found if each), "")
+    match = ((pattern.search(remarks), place) for pattern, place in _IDENTIFIER_URLS)
+    return next((place.format(each[1]) for each, place in match if each), "")
 
 
 def remarks_of(fields: Mapping[str, str]) -> str:
@@ -165,8 +165,8 @@ def _references(file: SourceFile) -> Iterator[tuple[list[str], bool]]:
     tags: set[str] = set()
     count = size = 0
     for line in file.lines(MAX_FIELD):
-        found = _FIELD.match(line)
-        tag = found[1] if found else ""
+        match = _FIELD.match(line)
+        tag = match[1] if match else ""
         is_over = not line.strip() and "TY" not in tags and not tags.isdisjoint((*_ADDRESSES, "DO"))
         if lines and (is_over or tag in ("TY", "ER")):
             yield lines, count <= MAX_LINES and size <= MAX_REFERENCE
@@ -177,8 +177,8 @@ def _references(file: SourceFile) -> Iterator[tuple[list[str], bool]]:
         if count > MAX_LINES or size > MAX_REFERENCE:
             continue
         tags.add(tag)
-        if found:
-            lines.append(f"{tag}  - {found[2].strip()}")
+        if match:
+            lines.append(f"{tag}  - {match[2].strip()}")
         elif lines:
             lines[-1] += f" {line.strip()}"  # continuation of a long field
     if lines:

@@ -257,10 +257,10 @@ def feed_title(content: bytes) -> str:
     """
     head = decode_head(content[:HEAD_BYTES])
     if head.lstrip("\ufeff \t\r\n").startswith("{"):
-        found = _JSON_TITLE.search(head)
-        return _unescaped(found[1]).strip() if found else ""
-    found = _XML_TITLE.search(head)
-    return " ".join(unescape(found[1]).split())[:_MAX_FIELD] if found else ""
+        match = _JSON_TITLE.search(head)
+        return _unescaped(match[1]).strip() if match else ""
+    match = _XML_TITLE.search(head)
+    return " ".join(unescape(match[1]).split())[:_MAX_FIELD] if match else ""
 
 
 def _unescaped(string: str) -> str:

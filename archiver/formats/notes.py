@@ -189,11 +189,11 @@ def _read_notes_zip(file: SourceFile) -> Iterator[Bookmark]:
 
 def _own_entry(packed: Members, name: str) -> Bookmark | None:
     """Return the entry that this program exported as a note; None for other notes."""
-    found = _OWN.search(name)
-    if found is None:
+    match = _OWN.search(name)
+    if match is None:
         return None
     text = packed.read(name, _MAX_OWN_FRONT).decode("utf-8", "replace")
-    annotation = read_entry(_front_matter(text, _MAX_OWN_FRONT), found[1])
+    annotation = read_entry(_front_matter(text, _MAX_OWN_FRONT), match[1])
     return Bookmark(annotation) if annotation else None
 
 
@@ -231,11 +231,11 @@ def _read_markdown_note(file: SourceFile, name: str) -> Iterator[Bookmark]:
 
 def _front_matter(text: str, most: int = _MAX_FRONT) -> dict[str, Any]:
     """Return the properties at the head of a note: YAML, or Logseq's ``name:: value``."""
-    found = _FRONT.match(text)
-    if found is None:
+    match = _FRONT.match(text)
+    if match is None:
         return {each[1]: each[2] for each in _PROPERTY.finditer(text[:_MAX_FRONT])}
     try:
-        front = yaml.load(found[1][:most], Loader=_Loader)  # noqa: S506 - it is a SafeLoader
+        front = yaml.load(match[1][:most], Loader=_Loader)  # noqa: S506 - it is a SafeLoader
     except (yaml.YAMLError, ValueError, RecursionError, TypeError, AttributeError):
         return {}
     return {str(name): each for name, each in front.items()} if isinstance(front, dict) else {}

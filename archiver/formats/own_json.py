@@ -193,7 +193,7 @@ def _archive_record(archive: Any) -> str:
 def _highlight(value: Mapping[str, Any]) -> Highlight:
     key = _text(value["id"])
     if not _DOCUMENT_KEY.fullmatch(key):
-        raise ValueError(f"no highlight has the id {key[:80]}")
+        raise ValueError(f"invalid highlight id: {key[:80]}")
     moment = value.get("made_at")
     return Highlight(
         id=key,

@@ -293,11 +293,11 @@ def _read_single_file(file: SourceFile) -> Iterator[Bookmark]:
 
 def _moment(text: str) -> datetime | None:
     """Parse a date in the format of JavaScript's ``Date``."""
-    found = _DAY.match(text)
-    if found is None:
+    match = _DAY.match(text)
+    if match is None:
         return None
     try:
-        moment = datetime.strptime(f"{found[1]} {found[2]}", "%b %d %Y %H:%M:%S %z")
+        moment = datetime.strptime(f"{match[1]} {match[2]}", "%b %d %Y %H:%M:%S %z")
     except ValueError:
         return None
     return sensible(moment.astimezone(UTC))

@@ -243,10 +243,10 @@ def _inside(start: bytes, media_type: str) -> _Declared:
 
 def _sheet_declaration(start: bytes) -> _Declared:
     """Return (label, encoding) of a style sheet's ``@charset`` (CSS Syntax 3 §3.2)."""
-    found = _SHEET.match(start[:_SHEET_BYTES])
-    if not found:
+    match = _SHEET.match(start[:_SHEET_BYTES])
+    if not match:
         return None
-    label = found[1].decode("ascii")
+    label = match[1].decode("ascii")
     encoding = lookup_inside(label)
     return (label, encoding) if encoding else None
 

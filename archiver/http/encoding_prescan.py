@@ -69,10 +69,10 @@ def xml_declaration(start: bytes) -> _Declared:
     end = start.find(b">")
     if not start.startswith(b"<?xml") or end < 0:
         return None
-    found = _XML_ENCODING.match(start)
-    if not found:
+    match = _XML_ENCODING.match(start)
+    if not match:
         return None
-    label = found[2].decode("latin-1")
+    label = match[2].decode("latin-1")
     encoding = lookup_inside(label)
     return (label, encoding) if encoding else None
 
@@ -134,10 +134,10 @@ def _first_declaration(
 
 
 def _end_of_tag(data: bytes, at: int) -> int:
-    found = _REST_OF_TAG.match(data, at)
-    if not found:
+    match = _REST_OF_TAG.match(data, at)
+    if not match:
         raise _EndOfDataError
-    return found.end()
+    return match.end()
 
 
 def _end_of_raw_text(data: bytes, name: bytes, at: int) -> int:
@@ -194,10 +194,10 @@ def _declaration(attributes: Iterable[tuple[bytes, bytes]]) -> _Declared:
 
 def _in_content(value: bytes) -> str:
     """Return the encoding label in a ``content`` attribute (HTML §2.6.5), or an empty text."""
-    found = _CHARSET.search(value)
-    if not found:
+    match = _CHARSET.search(value)
+    if not match:
         return ""
-    at = found.end()
+    at = match.end()
     quote = value[at : at + 1]
     if quote in (b'"', b"'"):
         end = value.find(quote, at + 1)

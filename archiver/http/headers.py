@@ -62,10 +62,10 @@ def is_end_of_head(line: bytes) -> bool:
 
 def parse_regular_head(head: bytes) -> ResponseHead | None:
     """Parse a head that strictly follows the standard; return None for any other head."""
-    found = _REGULAR.fullmatch(head.decode("latin-1"))
-    if not found:
+    match = _REGULAR.fullmatch(head.decode("latin-1"))
+    if not match:
         return None
-    version, status, reason, fields = found.groups()
+    version, status, reason, fields = match.groups()
     headers = tuple(
         (name.lower(), value.rstrip(WHITESPACE)) for name, value in _REGULAR_FIELD.findall(fields)
     )
@@ -85,8 +85,8 @@ def parse_head(head: bytes) -> ResponseHead:
     if regular:
         return regular
     lines = [line.removesuffix("\r") for line in head.decode("latin-1").split("\n")]
-    found = _STATUS.match(lines[0])
-    if not found:
+    match = _STATUS.match(lines[0])
+    if not match:
         raise InvalidRecord("This is not an HTTP response: it has no status line.")
     fields: list[tuple[str, list[str]]] = []
     for line in lines[1:]:
@@ -96,7 +96,7 @@ def parse_head(head: bytes) -> ResponseHead:
             name, _, value = line.partition(":")
             fields.append((name.strip(WHITESPACE).lower(), [_value(value)]))
     headers = tuple((name, " ".join(values)) for name, values in fields)
-    return ResponseHead(found[1].upper(), int(found[2]), found[3], headers)
+    return ResponseHead(match[1].upper(), int(match[2]), match[3], headers)
 
 
 def without_fields(head: bytes, names: Collection[str]) -> bytes:

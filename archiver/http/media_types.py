@@ -334,10 +334,10 @@ def _type_by_signature(start: bytes) -> str:
 
 
 def _feed(start: bytes) -> str:
-    found = _FEED.match(start.removeprefix(b"\xef\xbb\xbf"))
-    if not found:
+    match = _FEED.match(start.removeprefix(b"\xef\xbb\xbf"))
+    if not match:
         return ""
-    return "application/atom+xml" if found[2] else "application/rss+xml"
+    return "application/atom+xml" if match[2] else "application/rss+xml"
 
 
 def _starts_like_html(text: bytes) -> bool:

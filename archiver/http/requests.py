@@ -156,10 +156,10 @@ class Requests:
 
 def _split(url: str) -> tuple[str, str]:
     """Return (origin, request target)."""
-    found = _URL.fullmatch(url)
-    if found is None:
+    match = _URL.fullmatch(url)
+    if match is None:
         raise InvalidURL(url)
-    origin, target = found.groups()
+    origin, target = match.groups()
     path, mark, query = target.partition("?")
     return origin, f"{path or '/'}{mark if query else ''}{query}"
 

@@ -115,8 +115,8 @@ class _Codec:
         for end in range(min(start + 2, len(data)), start, -1):
             if characters := self.extension(data[start:end]):
                 return characters, end
-        found = self.erroneous.match(data, start)
-        return _REPLACED_DOUBLE_BYTE, found.end() if found else start + 1
+        match = self.erroneous.match(data, start)
+        return _REPLACED_DOUBLE_BYTE, match.end() if match else start + 1
 
 
 class _Decoder:

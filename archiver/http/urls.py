@@ -69,12 +69,12 @@ def unwrapped(given: str) -> str:
     >>> unwrapped("chrome-extension://abc/suspended.html#ttl=A&uri=https://a.example/?b=1&c=2")
     'https://a.example/?b=1&c=2'
     """
-    found = None if given.startswith(_HTTP) else _WRAPPED.match(given.strip())
-    if not found:
+    match = None if given.startswith(_HTTP) else _WRAPPED.match(given.strip())
+    if not match:
         return given
-    if found["feed"]:
-        return f"http:{found['feed']}"
-    return found["plain"] or found["whole"] or unquote(found["coded"])
+    if match["feed"]:
+        return f"http:{match['feed']}"
+    return match["plain"] or match["whole"] or unquote(match["coded"])
 
 
 def words_of(given: str) -> str:

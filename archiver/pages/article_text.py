@@ -156,7 +156,7 @@ def read_article_document(block: bytes) -> tuple[str, str]:
     Raises:
         InvalidRecord: the block is not such a document.
     """
-    found = _BODY.search(block.decode("utf-8", "replace"))
-    if not found:
+    match = _BODY.search(block.decode("utf-8", "replace"))
+    if not match:
         raise InvalidRecord("This conversion record does not contain an article.")
-    return entities.unescape(found["title"]), found["html"]
+    return entities.unescape(match["title"]), match["html"]

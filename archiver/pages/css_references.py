@@ -68,8 +68,8 @@ _LINES = frozenset({"\n", "\r\n", "\r", "\f"})
 
 def end_of(pattern: re.Pattern[str], text: str, at: int) -> int:
     """Return the end of a match that starts at ``at``, or ``at`` if nothing matches."""
-    found = pattern.match(text, at)
-    return found.end() if found else at
+    match = pattern.match(text, at)
+    return match.end() if match else at
 
 
 def decode_escapes(text: str) -> str:

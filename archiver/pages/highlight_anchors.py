@@ -56,9 +56,9 @@ def look_up(text: str, words: str) -> tuple[int, int] | None:
     if not pieces:
         return None
     pattern = re.compile(r"\s*".join(map(re.escape, pieces)))
-    found = pattern.search(text)
-    if found:
-        return found.span()
+    match = pattern.search(text)
+    if match:
+        return match.span()
     return _most_similar(text, words) if len(text) <= MAX_TEXT else None
 
 

@@ -125,11 +125,11 @@ def to_iso(text: str) -> str:
             from 2100 on, or ambiguous (unclear order of day and month).
     """
     stripped = text.strip()[:MAX_DATE]
-    if found := _ISO.match(stripped):
-        return _from_iso(found)
+    if match := _ISO.match(stripped):
+        return _from_iso(match)
     for pattern in (_NUMBERS, _MONTH_FIRST, _DAY_FIRST, _MONTH_DAY_TIME_YEAR):
-        if found := pattern.search(stripped):
-            return _from_rfc(stripped) or _from_words(found)
+        if match := pattern.search(stripped):
+            return _from_rfc(stripped) or _from_words(match)
     compact = _COMPACT.fullmatch(stripped)
     return _from_words(compact) if compact else ""
 

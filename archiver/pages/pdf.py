@@ -49,8 +49,8 @@ def _metadata(document: pypdfium2.PdfDocument, title: str) -> PageMetadata:
     with suppress(pypdfium2.PdfiumError, UnicodeError):
         metadata = document.get_metadata_dict(skip_empty=True)
     own = " ".join(_NOT_TEXT.sub("", metadata.get("Title", "")).split())
-    found = _DATE.match(metadata.get("CreationDate", ""))
-    published = to_iso("-".join(part or "01" for part in found.groups())) if found else ""
+    match = _DATE.match(metadata.get("CreationDate", ""))
+    published = to_iso("-".join(part or "01" for part in match.groups())) if match else ""
     return PageMetadata(
         title=own[:500] if any(each.isalpha() for each in own) else title,
         byline=" ".join(_NOT_TEXT.sub("", metadata.get("Author", "")).split())[:200],

@@ -577,10 +577,10 @@ def read_refresh(value: str) -> tuple[int, str] | None:
     >>> read_refresh("0; url='/next'")
     (0, '/next')
     """
-    place, found = _find_refresh_url(value), _REFRESH_START.match(value)
-    if not (place and found):
+    place, match = _find_refresh_url(value), _REFRESH_START.match(value)
+    if not (place and match):
         return None
-    digits = found[1]
+    digits = match[1]
     if not digits and not value.lstrip("\t\n\f\r ").startswith("."):
         return None
     return min(int(digits[:10] or "0"), MAX_DELAY), value[slice(*place)]
@@ -588,10 +588,10 @@ def read_refresh(value: str) -> tuple[int, str] | None:
 
 def _find_refresh_url(value: str) -> tuple[int, int] | None:
     """Return the start and end of the URL in a refresh; None without a URL."""
-    found = _REFRESH_START.match(value)
-    if not found or found.end() == len(value):
+    match = _REFRESH_START.match(value)
+    if not match or match.end() == len(value):
         return None
-    start, end = found.end(), len(value)
+    start, end = match.end(), len(value)
     if value[start] in "\"'":
         quote = value[start]
         start += 1

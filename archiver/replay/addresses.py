@@ -114,11 +114,11 @@ def parse_replay_path(path_and_query: str) -> ReplayAddress:
         InvalidUrl: the URL is invalid or cannot be in an archive.
     """
     path = path_and_query.removeprefix(PREFIX).removeprefix("/")
-    found = _MOMENT.match(path)
+    match = _MOMENT.match(path)
     timestamp, modifier = "", Modifier.NONE
-    if found and (found[1] or found[2]):
-        timestamp, modifier = found[1], _modifier(found[2] or "")
-        path = path[found.end() :]
+    if match and (match[1] or match[2]):
+        timestamp, modifier = match[1], _modifier(match[2] or "")
+        path = path[match.end() :]
     return ReplayAddress(timestamp, modifier, parse_url(_with_scheme(path)))
 
 

@@ -68,14 +68,14 @@ def _matches(field: str, etag: str, *, is_weak: bool) -> bool:
 
 def _part(field: str, length: int) -> Selection | None:
     """Return the selection of a ``Range`` header (§14.1.2); None unless it is one valid range."""
-    found = _RANGE.fullmatch(field.strip())
-    if found is None or not (found[1] or found[2]):
+    match = _RANGE.fullmatch(field.strip())
+    if match is None or not (match[1] or match[2]):
         return None
-    if not found[1]:
-        first, end = max(length - int(found[2]), 0), length
+    if not match[1]:
+        first, end = max(length - int(match[2]), 0), length
     else:
-        first, end = int(found[1]), int(found[2]) + 1 if found[2] else length
-        if found[2] and end <= first:
+        first, end = int(match[1]), int(match[2]) + 1 if match[2] else length
+        if match[2] and end <= first:
             return None
     if first >= length:
         return Selection(416, 0, 0, f"bytes */{length}")

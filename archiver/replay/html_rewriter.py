@@ -242,19 +242,19 @@ class HtmlRewriter:
         return self._copy(start, at)
 
     def _skip_rest(self, at: int) -> int | None:
-        found = _ENDS[self._until].search(self._text, at)
-        end = found.end() if found else len(self._text)
-        if found:
+        match = _ENDS[self._until].search(self._text, at)
+        end = match.end() if match else len(self._text)
+        if match:
             self._step = self._data
         elif not self._final:
             end = max(at, end - len(self._until))
         if not self._in_section or self._sheet is None:
             self._copy(at, end)
         else:
-            inside = found.start() if found else end
+            inside = match.start() if match else end
             self._characters(at, inside)
             self._copy(inside, end)
-        self._in_section = self._in_section and not found
+        self._in_section = self._in_section and not match
         return end if end > at else None
 
     def _instruction(self, at: int) -> int | None:
@@ -271,10 +271,10 @@ class HtmlRewriter:
         return end + 2
 
     def _tag(self, at: int) -> int:
-        found = TAG.match(self._text, at)
-        if found:
-            self._whole_tag(found[0])
-            return found.end()
+        match = TAG.match(self._text, at)
+        if match:
+            self._whole_tag(match[0])
+            return match.end()
         start = at + 1 + self._text.startswith("/", at + 1)
         self._partial = PartialTag(self._text[at:start])
         return start
@@ -288,11 +288,11 @@ class HtmlRewriter:
         return end
 
     def _whole_tag(self, source: str) -> None:
-        found = NAME.match(source)
-        if not found:
+        match = NAME.match(source)
+        if not match:
             return
-        name = found[2].translate(TO_LOWER)
-        if found[1]:
+        name = match[2].translate(TO_LOWER)
+        if match[1]:
             self._foreign.end(name)
             self._out.append(source)
             if self._sheet is not None and name.endswith("style"):

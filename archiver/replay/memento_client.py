@@ -81,16 +81,16 @@ def read_address(uri: str) -> MementoAddress | None:
     >>> read_address("https://web.archive.org/web/20130508055413im_/http://a.example/").raw
     'https://web.archive.org/web/20130508055413id_/http://a.example/'
     """
-    found = _ADDRESS.fullmatch(uri)
-    if found is None:
+    match = _ADDRESS.fullmatch(uri)
+    if match is None:
         return None
     try:
-        to_datetime(Timestamp(found[2]))
+        to_datetime(Timestamp(match[2]))
         # Some archives merge the two slashes of the scheme, because the URL is part of a path.
-        url = parse_url(re.sub("^(https?:)/(?!/)", r"\1//", found[3]))
+        url = parse_url(re.sub("^(https?:)/(?!/)", r"\1//", match[3]))
     except (InputError, InvalidUrl):
         return None
-    return MementoAddress(found[1], Timestamp(found[2]), url)
+    return MementoAddress(match[1], Timestamp(match[2]), url)
 
 
 def moment_of(headers: Iterable[tuple[str, str]], now: datetime) -> datetime | None:

@@ -208,8 +208,8 @@ def _status(head: ResponseHead, length: int) -> int:
 def _range_of(head: ResponseHead, length: int) -> str:
     """Return the captured Content-Range if it matches the payload's length, else ""."""
     value = head.header("content-range") or ""
-    found = _CONTENT_RANGE.fullmatch(value)
-    return value if found and int(found[2]) - int(found[1]) + 1 == length else ""
+    match = _CONTENT_RANGE.fullmatch(value)
+    return value if match and int(match[2]) - int(match[1]) + 1 == length else ""
 
 
 TIMEGATE: Final = "/timegate/"

@@ -139,8 +139,8 @@ _MAX_END_TAG = len("</noframes")
 
 def text_end(name: str, text: str, at: int) -> int:
     """Return the start of the end tag of a raw text element, or -1."""
-    found = _ENDS[name].search(text, at)
-    return found.start() if found else -1
+    match = _ENDS[name].search(text, at)
+    return match.start() if match else -1
 
 
 def waiting_from(text: str, at: int, marks: str = "<") -> int:
@@ -353,9 +353,9 @@ class PartialTag:
 
     def _find_end(self, piece: str, at: int) -> int:
         state = self._state
-        while found := _STATE_ENDS[state].search(piece, at):
-            at = found.end()
-            character = found[0]
+        while match := _STATE_ENDS[state].search(piece, at):
+            at = match.end()
+            character = match[0]
             if character == ">" and state not in _QUOTED:
                 return at
             special, other = _TRANSITIONS[state]
@@ -366,7 +366,7 @@ class PartialTag:
 
 def _without_attributes(source: str) -> str:
     """Return a tag with its name only; "" if the name is incomplete."""
-    found = NAME.match(source)
-    if not found or len(found[2]) > _MAX_NAME_LENGTH:
+    match = NAME.match(source)
+    if not match or len(match[2]) > _MAX_NAME_LENGTH:
         return ""
-    return f"<{found[1]}{found[2]}>"
+    return f"<{match[1]}{match[2]}>"

@@ -97,7 +97,7 @@ def read_dates(text: str) -> Dates | Age:
     if ".." in text:
         ends = [_date(each) if each else None for each in text.split("..", 1)]
         if ends == [None, None]:
-            raise ValueError("a range has at least one end")
+            raise ValueError("a range needs a start or an end")
         return Dates(ends[0], ends[1])
     if text.startswith((">", "<")):
         is_after, with_it = text[0] == ">", text[1:2] == "="
@@ -109,16 +109,16 @@ def read_dates(text: str) -> Dates | Age:
 
 
 def _date(text: str) -> Date:
-    found = _DATE.fullmatch(text)
-    if not found:
-        raise ValueError("no date")
-    year, month, day = found.groups()
+    match = _DATE.fullmatch(text)
+    if not match:
+        raise ValueError("not a date")
+    year, month, day = match.groups()
     date = Date(int(year), int(month) if month else None, int(day) if day else None)
     return _checked(date)
 
 
 def _checked(date: Date) -> Date:
     if not FIRST_YEAR <= date.year <= LAST_YEAR or 0 in (date.month, date.day):
-        raise ValueError("no date that anything is from")
+        raise ValueError("the date is out of range")
     _ = date.begins
     return date

@@ -48,14 +48,14 @@ class Field:
 def _site(text: str) -> str:
     site = re.sub(r"^[a-z]+://|^\*?\.|/.*$", "", text.lower())
     if not _SITE.fullmatch(site):
-        raise ValueError("no host")
+        raise ValueError("not a host name")
     return site
 
 
 def _one_of(*values: str) -> Callable[[str], str]:
     def read(text: str) -> str:
         if text.lower() not in values:
-            raise ValueError(f"none of {values}")
+            raise ValueError(f"not one of {values}")
         return text.lower()
 
     return read
@@ -64,7 +64,7 @@ def _one_of(*values: str) -> Callable[[str], str]:
 def _status(text: str) -> str:
     text = text.lower()
     if text not in _STATES and not _STATUS.fullmatch(text):
-        raise ValueError("no status")
+        raise ValueError("not a state or HTTP status")
     return text
 
 
@@ -73,22 +73,22 @@ def _failure(text: str) -> str:
     text = text.lower()
     kind, _, status = text.rpartition(" ") if text[-1:].isdecimal() else (text, "", "")
     if (kind and kind not in _REASONS) or (status and not _HTTP_STATUS.fullmatch(status)):
-        raise ValueError("no reason")
+        raise ValueError("not a failure kind or HTTP status")
     return text
 
 
 def _language(text: str) -> str:
     text = text.lower().replace("_", "-")
     if not _LANGUAGE.fullmatch(text):
-        raise ValueError("no language")
+        raise ValueError("not a language tag")
     return text
 
 
 def _numbers(text: str) -> Numbers:
-    found = _NUMBERS.fullmatch(text)
-    if not found or text == "..":
-        raise ValueError("no number")
-    sign, number, least, most = found.groups()
+    match = _NUMBERS.fullmatch(text)
+    if not match or text == "..":
+        raise ValueError("not a number or range")
+    sign, number, least, most = match.groups()
     if number is None:
         return Numbers(int(least) if least else None, int(most) if most else None)
     return Numbers(*_bounds_of(sign, int(number)))
@@ -99,11 +99,11 @@ def _percent(text: str) -> Numbers:
     if "." not in text.replace("..", " "):
         numbers = _numbers(text.replace("%", ""))
         if max(numbers.least or 0, numbers.most or 0) > _WHOLE:
-            raise ValueError("more than all")
+            raise ValueError("more than 100 percent")
         return numbers
     shares = _FRACTION_RANGE.fullmatch(text)
     if not shares:
-        raise ValueError("no share")
+        raise ValueError("not a fraction")
     sign, number, least, most = shares.groups()
     if number is None:
         return Numbers(_to_percent(least), _to_percent(most))
@@ -128,7 +128,7 @@ def _bounds_of(sign: str | None, value: int) -> tuple[int | None, int | None]:
 def _list(text: str) -> str:
     path = tidy_path(text)
     if not path:
-        raise ValueError("no name")
+        raise ValueError("the path is empty")
     is_outer = text.rstrip().endswith("/") and not text.rstrip().endswith("\\/")
     return f"{path}/" if is_outer else path
 

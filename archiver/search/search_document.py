@@ -86,10 +86,10 @@ def indexed(text: str) -> str:
 
 def published_at(date: str) -> datetime | None:
     """Parse the publication date in a page's metadata (ISO 8601) as UTC; None if it is invalid."""
-    found = _DATE.match(date.strip())
-    if not found:
+    match = _DATE.match(date.strip())
+    if not match:
         return None
-    year, month, day = (int(part) if part else 1 for part in found.groups())
+    year, month, day = (int(part) if part else 1 for part in match.groups())
     try:
         return datetime(year, month, day, tzinfo=UTC)
     except ValueError:

@@ -59,7 +59,7 @@ async def crawl_processes(settings: Settings, *, until_empty: bool) -> AsyncIter
         if not until_empty:
             for _ in others:
                 await stack.enter_async_context(
-                    keep_running(lambda: _run_helper(settings), "helper")
+                    keep_running(lambda: _run_crawl_process(settings), "crawl process")
                 )
             yield
             return
@@ -72,10 +72,10 @@ async def crawl_processes(settings: Settings, *, until_empty: bool) -> AsyncIter
             await process.wait()
 
 
-async def _run_helper(settings: Settings) -> None:
+async def _run_crawl_process(settings: Settings) -> None:
     async with _crawl_process(settings, until_empty=False) as process:
         status = await process.wait()
-    log.error("a helper process exited", status=status)
+    log.error("a crawl process exited", status=status)
 
 
 @asynccontextmanager
@@ -110,6 +110,6 @@ async def _stop(process: asyncio.subprocess.Process) -> None:
         async with asyncio.timeout(STOP_SECONDS):
             await process.wait()
     except TimeoutError:
-        log.warning("killing a helper process that did not stop", pid=process.pid)
+        log.warning("killing a crawl process that did not stop", pid=process.pid)
         process.kill()
         await process.wait()

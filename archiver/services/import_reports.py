@@ -203,8 +203,8 @@ def _files(directory: Path) -> list[Path]:
 
 async def _restore(db: Database, path: Path) -> str:
     """Restore the import of a report; return the problem with the file, if any."""
-    found = _NAME.fullmatch(path.name)
-    old_number = int(found[2]) if found else 0
+    match = _NAME.fullmatch(path.name)
+    old_number = int(match[2]) if match else 0
     number = 0
     try:
         with await asyncio.to_thread(gzip.open, path, "rb") as packed:

@@ -87,10 +87,10 @@ def read_cursor(packed: str) -> Place | BatchPosition:
     unpacked = _unpack(packed)
     if position := _BATCH_POSITION.fullmatch(unpacked):
         return BatchPosition(*map(int, position.groups(default="0")))
-    found = _PLACE.fullmatch(unpacked)
-    if found is None:
+    match = _PLACE.fullmatch(unpacked)
+    if match is None:
         raise damaged()
-    return Place(int(found[1]), int(found[2] or 0))
+    return Place(int(match[1]), int(match[2] or 0))
 
 
 def _unpack(packed: str) -> str:

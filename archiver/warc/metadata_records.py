@@ -86,7 +86,7 @@ def read_web_annotation(document: Mapping[str, Any]) -> Highlight:
     place = selectors.get("TextPositionSelector", {})
     key = str(document["id"]).removeprefix(_ID)
     if not _KNOWN_ID.fullmatch(key):
-        raise ValueError(f"no highlight has the id {key[:80]}")
+        raise ValueError(f"invalid highlight id: {key[:80]}")
     created = document.get("created")
     return Highlight(
         id=key,

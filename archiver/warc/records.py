@@ -245,10 +245,10 @@ def read_moment(text: str) -> datetime:
     Raises:
         InvalidRecord: the text is not a date.
     """
-    found = _W3C.fullmatch(text[:64].strip()) or _DIGITS.fullmatch(text[:64].strip())
-    if not found:
+    match = _W3C.fullmatch(text[:64].strip()) or _DIGITS.fullmatch(text[:64].strip())
+    if not match:
         raise InvalidRecord(f"Its date “{text[:64]}” is invalid.")
-    year, month, day, hour, minute, second, *zone = found.groups()
+    year, month, day, hour, minute, second, *zone = match.groups()
     seconds = int(second or 0)
     try:
         moment = datetime(

@@ -180,7 +180,7 @@ class FileWindow(io.RawIOBase):
         """Set the position within the part."""
         base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
         if base + offset < 0:
-            raise OSError("before the start")
+            raise OSError("the position is negative")
         self._at = base + offset
         return self._at
 

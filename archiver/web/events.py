@@ -75,10 +75,10 @@ def _cursor_of(request: web.Request) -> ChangeCursor | None:
     last_id = request.headers.get("Last-Event-ID")
     if not last_id:
         return None
-    found = _EVENT_ID.fullmatch(last_id)
-    if not found or int(found[2]) > _LARGEST:
+    match = _EVENT_ID.fullmatch(last_id)
+    if not match or int(match[2]) > _LARGEST:
         raise InputError("Last-Event-ID must be the id of an event of this stream.")
-    return ChangeCursor(int(found[1]), int(found[2]))
+    return ChangeCursor(int(match[1]), int(match[2]))
 
 
 async def _all_jobs(changes: ChangeStream, cursor: ChangeCursor) -> AsyncIterator[Event]:

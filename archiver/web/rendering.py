@@ -207,7 +207,7 @@ def environment(wording: Wording, base: str = "") -> Environment:
 
     ``base`` is the path under which a reverse proxy serves the application; empty for the root.
     """
-    environment_ = _Environment(
+    jinja = _Environment(
         loader=FileSystemLoader(helpers.TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
@@ -215,43 +215,33 @@ def environment(wording: Wording, base: str = "") -> Environment:
         lstrip_blocks=True,
         extensions=["jinja2.ext.i18n"],
     )
-    environment_.policies["ext.i18n.trimmed"] = True
-    environment_.newstyle_gettext = True
-    environment_.globals.update(
-        _=wording.gettext, gettext=wording.gettext, ngettext=wording.ngettext
-    )
-    environment_.globals.update(
-        pgettext=wording.pgettext, languages=LANGUAGES, language=wording.language
-    )
-    environment_.globals.update(
+    jinja.policies["ext.i18n.trimmed"] = True
+    jinja.newstyle_gettext = True
+    jinja.globals.update(_=wording.gettext, gettext=wording.gettext, ngettext=wording.ngettext)
+    jinja.globals.update(pgettext=wording.pgettext, languages=LANGUAGES, language=wording.language)
+    jinja.globals.update(
         base=base, static=lambda name: base + static_files(helpers.STATIC).url(name)
     )
-    environment_.globals.update(i=lambda name: _icon(base, name), themes=tuple(Theme))
-    environment_.globals.update(lang=wording.language.tag, month_names=wording.forms.month_names)
-    environment_.globals.update(
-        failures=sentences(wording), status_sentence=status_sentence(wording)
-    )
-    environment_.filters.update(
-        moment=lambda value: wording.moment(_when(value)), day=_day_in(wording)
-    )
-    environment_.filters.update(to_the_second=lambda value: wording.to_the_second(_when(value)))
-    environment_.filters.update(size=wording.size, number=wording.number, text=wording.text_of)
-    environment_.filters.update(percent=wording.percent)
-    environment_.filters.update(translated=wording.translated, why=partial(why, wording))
-    environment_.filters.update(
-        reason=partial(reason, wording), why_no_feed=partial(why_no_feed, wording)
-    )
-    environment_.filters.update(row_reason=partial(_row_reason, wording))
-    environment_.filters.update(date=date, iso=iso, epoch=epoch, minutes=minutes_to_read)
-    environment_.filters.update(tag_list=tag_list, source_record=read_source_record)
-    environment_.filters.update(
+    jinja.globals.update(i=lambda name: _icon(base, name), themes=tuple(Theme))
+    jinja.globals.update(lang=wording.language.tag, month_names=wording.forms.month_names)
+    jinja.globals.update(failures=sentences(wording), status_sentence=status_sentence(wording))
+    jinja.filters.update(moment=lambda value: wording.moment(_when(value)), day=_day_in(wording))
+    jinja.filters.update(to_the_second=lambda value: wording.to_the_second(_when(value)))
+    jinja.filters.update(size=wording.size, number=wording.number, text=wording.text_of)
+    jinja.filters.update(percent=wording.percent)
+    jinja.filters.update(translated=wording.translated, why=partial(why, wording))
+    jinja.filters.update(reason=partial(reason, wording), why_no_feed=partial(why_no_feed, wording))
+    jinja.filters.update(row_reason=partial(_row_reason, wording))
+    jinja.filters.update(date=date, iso=iso, epoch=epoch, minutes=minutes_to_read)
+    jinja.filters.update(tag_list=tag_list, source_record=read_source_record)
+    jinja.filters.update(
         preview_image=partial(preview_image_path, base=base),
         initial=initial,
         without_direction_changes=without_direction_changes,
         search_for_list=search_for_list,
         search_for_feed=search_for_feed,
     )
-    return environment_
+    return jinja
 
 
 @cache

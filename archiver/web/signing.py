@@ -195,15 +195,15 @@ class Permissions:
 
     def stated(self, token: str, address: ReplayAddress) -> Permission | None:
         """Return the permission in a token that was issued for an address, even if expired."""
-        found = _TOKEN.fullmatch(token)
-        if found is None:
+        match = _TOKEN.fullmatch(token)
+        if match is None:
             return None
         try:
-            home = urlsafe_b64decode(found[2] + "=" * (-len(found[2]) % 4)).decode("ascii")
+            home = urlsafe_b64decode(match[2] + "=" * (-len(match[2]) % 4)).decode("ascii")
         except ValueError:
             return None
-        permission = Permission(int(found[1], 16), home, found[3] or "")
-        is_ours = self._signer.verifies(_PURPOSE, _text(permission, address), found[4])
+        permission = Permission(int(match[1], 16), home, match[3] or "")
+        is_ours = self._signer.verifies(_PURPOSE, _text(permission, address), match[4])
         return permission if is_ours else None
 
     def opens(self, token: str, address: ReplayAddress) -> Permission | None:

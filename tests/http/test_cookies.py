@@ -126,8 +126,8 @@ async def test_cookies_of_a_response_are_sent_back_as_in_browsers(field, sent_ba
     await jar.receive(url, headers)
 
     is_secure_only = "Secure" in field
-    assert cookies_for(url, jar.known.values(), time.time(), ()).value == sent_back
-    plain = cookies_for("http://www.shop.example/x/y", jar.known.values(), time.time(), ()).value
+    assert cookies_for(url, jar.by_key.values(), time.time(), ()).value == sent_back
+    plain = cookies_for("http://www.shop.example/x/y", jar.by_key.values(), time.time(), ()).value
     assert plain == ("" if is_secure_only else sent_back)
 
 
@@ -141,7 +141,7 @@ async def test_a_cookie_for_a_public_suffix_is_refused(domain, others):
         await jar.receive(f"https://{host}/", [("set-cookie", f"a=b; Domain={domain}")])
 
     for host in ("y.shop.co.uk", "b.github.io"):
-        found = cookies_for(f"https://{host}/", jar.known.values(), NOW, ())
+        found = cookies_for(f"https://{host}/", jar.by_key.values(), NOW, ())
         assert found.value == (others if domain.endswith(host[7:]) else "")
 
 

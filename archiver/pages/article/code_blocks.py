@@ -109,8 +109,8 @@ def _is_only_code(cell: Element) -> bool:
 
 
 def _lines(cell: Element) -> list[str]:
-    found = [each for each in cell.iter() if _LINE.search(each.get("class") or "")]
-    return ["".join(each.itertext()).rstrip("\n\xa0 ") for each in found]
+    match = [each for each in cell.iter() if _LINE.search(each.get("class") or "")]
+    return ["".join(each.itertext()).rstrip("\n\xa0 ") for each in match]
 
 
 def _make_pre(lines: list[str], table: Element) -> Element:
@@ -273,6 +273,6 @@ def _language(pre: Element) -> str:
 def _name_in(element: Element) -> str:
     """Return the language named by an element's own attributes; empty if there is none."""
     language = element.get("data-lang") or element.get("data-language") or ""
-    found = _LANGUAGE.search(element.get("class") or "")
-    name = (language or (found[1] if found else "")).strip().lower().rstrip(";,.-")
+    match = _LANGUAGE.search(element.get("class") or "")
+    name = (language or (match[1] if match else "")).strip().lower().rstrip(";,.-")
     return name if _NAME.fullmatch(name) else ""

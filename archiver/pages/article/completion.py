@@ -186,12 +186,12 @@ def _absolute_set(value: str, base: str) -> str | None:
 
 def _descriptor(text: str) -> str:
     """Return the width or density descriptor of a candidate; empty if it is invalid or ``1x``."""
-    found = _DESCRIPTOR.match(text)
-    if found is None:
+    match = _DESCRIPTOR.match(text)
+    if match is None:
         return ""
-    if found[1]:
-        return f"{int(found[1])}w" if int(found[1]) else ""
-    density = float(found[2])
+    if match[1]:
+        return f"{int(match[1])}w" if int(match[1]) else ""
+    density = float(match[2])
     return "" if density in {0, 1} else f"{density:g}x"
 
 

@@ -97,8 +97,8 @@ def _normalise_amp(element: Element) -> None:
 def _frame_url(element: Element) -> str:
     """Return the URL of a player's frame; empty for other elements."""
     if element.tag == "script":
-        found = GIST.match((element.get("src") or "").strip())
-        return f"https://gist.github.com/{found[1]}{found[2] or ''}" if found else ""
+        match = GIST.match((element.get("src") or "").strip())
+        return f"https://gist.github.com/{match[1]}{match[2] or ''}" if match else ""
     if element.tag == "blockquote":
         return _post_url(element)
     attribute, address = _PLAYERS[element.tag]

@@ -51,8 +51,8 @@ def set_letters(body: Element) -> None:
 
 @lru_cache(maxsize=1024)
 def _styled(letter: str, styles: tuple[str, ...]) -> str:
-    found = _LETTER.fullmatch(unicodedata.name(letter, ""))
-    short = " ".join(filter(None, found.groups())) if found else ""
+    match = _LETTER.fullmatch(unicodedata.name(letter, ""))
+    short = " ".join(filter(None, match.groups())) if match else ""
     names = (f"MATHEMATICAL {styles[0]} {short}", *(f"{each} {short}" for each in styles))
     for name in names if short else ():
         try:

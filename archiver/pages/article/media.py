@@ -336,8 +336,8 @@ def largest(srcset: str) -> str:
     """Return the URL of the largest image in a ``srcset``; empty if there is none."""
     best, most = "", -1.0
     for url, descriptors in read_candidates(srcset):
-        found = _WIDTH.match(descriptors)
-        size = float(found[1] or found[2]) if found else 1.0
+        match = _WIDTH.match(descriptors)
+        size = float(match[1] or match[2]) if match else 1.0
         if size > most and not is_placeholder(url):
             best, most = url, size
     return best

@@ -78,10 +78,10 @@ def _numbered_readings(url: SplitResult) -> Iterator[tuple[int, tuple[str, str]]
         if name.lower() in _COUNTERS and is_number:
             others = fields[:n] + fields[n + 1 :]
             yield int(value), (_path_pattern(url.path), urlencode(others))
-    found = _NUMBERED.fullmatch(url.path)
-    if found and not _FIRST_OF_A_LIST.search(url.path):
-        suffix = (found["suffix"] or "").strip("/")
-        yield int(found["number"]), (_path_pattern(found["stem"] + suffix), _query(url))
+    match = _NUMBERED.fullmatch(url.path)
+    if match and not _FIRST_OF_A_LIST.search(url.path):
+        suffix = (match["suffix"] or "").strip("/")
+        yield int(match["number"]), (_path_pattern(match["stem"] + suffix), _query(url))
 
 
 def _bare(url: SplitResult) -> tuple[str, str]:

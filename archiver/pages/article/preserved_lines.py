@@ -45,15 +45,15 @@ def keep_lines(page: LexborHTMLParser) -> None:
     for node in page.css(f"[style*='white-space' i], code, {_CODE_CELLS}")[:_MAX_SET]:
         if node.mem_id in within or node.tag == "pre":
             continue
-        found = _SPACED.search((node.attributes.get("style") or "")[:_MAX_STYLE])
+        match = _SPACED.search((node.attributes.get("style") or "")[:_MAX_STYLE])
         is_cell = node.tag in {"td", "th"}
         if node.tag == "code" and _is_block_of_code(node):
             _replace(node, "pre")
-        elif (found or is_cell) and _holds_lines(node, is_cell=is_cell):
-            if found is None or found[1].lower() in {"pre", "preserve"}:
+        elif (match or is_cell) and _holds_lines(node, is_cell=is_cell):
+            if match is None or match[1].lower() in {"pre", "preserve"}:
                 _wrap_in_pre(node, is_inside=is_cell)
             else:
-                _break_lines(node, keeps_spaces=not found[1].lower().endswith(("line", "breaks")))
+                _break_lines(node, keeps_spaces=not match[1].lower().endswith(("line", "breaks")))
 
 
 def _copy_styles(page: LexborHTMLParser) -> None:

@@ -80,8 +80,8 @@ _KIND_NAMES: Final = _compile_kind_names()
 @lru_cache(maxsize=4096)
 def kind_of_label(text: str) -> Kind | None:
     """Return the kind of block that a label announces; None for other texts."""
-    found = _LABEL.search(text)
-    label = found[0].lower().replace("\u2019", "'") if found else ""
+    match = _LABEL.search(text)
+    label = match[0].lower().replace("\u2019", "'") if match else ""
     if not label or len(label) > MAX_LABEL:
         return None
     if label in _FULL_LABELS:
@@ -98,8 +98,8 @@ def kind_of_name(name: str) -> Kind | None:
 
 @lru_cache(maxsize=4096)
 def _known_kind(name: str) -> Kind | None:
-    found = _KIND_NAMES.search(_CAMEL.sub("-", name).lower())
-    return Kind(found.lastgroup) if found and found.lastgroup else None
+    match = _KIND_NAMES.search(_CAMEL.sub("-", name).lower())
+    return Kind(match.lastgroup) if match and match.lastgroup else None
 
 
 MAX_TEASER = 260
