@@ -23,6 +23,7 @@ _MEANT_AS_URL = re.compile(
 """Line that is probably meant as a URL: a word with a scheme, or with a dot between letters."""
 _COMMENT = "#"
 _MARKDOWN_TARGETS = ("](", "](<")
+_NAMESPACE = re.compile(r"\bxmlns(?::[\w-]{1,20})?\s?=\s?[\"']\Z")
 _MAX_BRACKETS = 8
 _LONGEST_OPENING = 40
 _TITLES_AFTER = [
@@ -93,8 +94,10 @@ def _cut(line: str) -> int:
 
 
 def links_in_text(line: str) -> Iterator[Bookmark]:
-    """Yield the URLs in a text, with the titles of links in markup."""
+    """Yield the URLs in a text, with the titles of links in markup; skip XML namespaces."""
     for url, start, end in urls_in_text(line):
+        if _NAMESPACE.search(line[max(0, start - _LONGEST_OPENING) : start]):
+            continue
         title = _markdown_title(line, start) or _title_after(line, start, end)
         yield Bookmark(Annotation(url[:MAX_URL], title=title))
 

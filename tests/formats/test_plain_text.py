@@ -59,6 +59,10 @@ def urls(text: str | bytes) -> list[str]:
             r"\href{https://a.example/x}{T} \url{https://b.example/y}",
             ["https://a.example/x", "https://b.example/y"],
         ),
+        (
+            '<urlset xmlns="http://s.example/0.9"><loc>https://a.example/</loc>',
+            ["https://a.example/"],
+        ),
         ("x https://a.example/?a=1&amp;copy=2", ["https://a.example/?a=1&copy=2"]),
         ("no link here", []),
         ("# https://a.example/ is off", []),
