@@ -162,8 +162,12 @@ _UNKNOWN = frozenset({"unknown/unknown", "application/unknown"})
 _GENERIC = frozenset(
     f"application/{name}"
     for name in "octet-stream octetstream x-octet-stream force-download x-force-download download "
-    "x-download binary save x-pdf acrobat vnd.pdf x-zip x-zip-compressed".split()
-) | {"binary/octet-stream", "text/pdf", "text/x-pdf"}
+    "x-download binary x-binary save x-unknown x-pdf acrobat vnd.pdf x-zip "
+    "x-zip-compressed".split()
+) | {
+    *("binary/octet-stream", "octet/stream", "content/unknown", "file/unknown"),
+    *("text/pdf", "text/x-pdf", "image/pdf", "multipart/x-zip"),
+}
 """Types that servers send for files of any kind, and old names of PDF and ZIP."""
 _TEXT = "text/plain"
 GENERIC_TYPES: Final = sorted((*_GENERIC, _TEXT))

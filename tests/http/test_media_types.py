@@ -93,6 +93,8 @@ def test_a_missing_or_generic_media_type_is_detected():
         (None, b"\xfe\xff\x00a", "text/plain"),
         ("application/octet-stream", b"%PDF-1.7", "application/pdf"),
         ("binary/octet-stream", b"%PDF-1.7", "application/pdf"),
+        ("octet/stream", b"%PDF-1.7", "application/pdf"),
+        ("image/pdf", b"%PDF-1.7", "application/pdf"),
         ("application/x-pdf", b"%PDF-1.7", "application/pdf"),
         ("application/force-download", b"%PDF-1.7", "application/pdf"),
         ("application/octet-stream", b"RIFF\x00\x00\x00\x00WEBPVP8 ", "image/webp"),
