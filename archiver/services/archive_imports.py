@@ -16,7 +16,7 @@ from typing import BinaryIO
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.imported_captures import CaptureImporter, RevisitResolver, missing_payload
 from archiver.crawl.imported_entries import EntryImporter, SpooledEntries
-from archiver.crawl.imported_pages import ForeignPage, PageImporter, SavedPageImporter, SpooledPages
+from archiver.crawl.imported_pages import PageImporter, SavedPageImporter, SpooledPages
 from archiver.errors import UnreadableFile
 from archiver.formats.archive_files import BATCH, FoundBatches, read_records
 from archiver.formats.archive_members import member_names
@@ -170,7 +170,7 @@ class ArchiveImport:
         """Create a snapshot of each page."""
         intake = PageImporter(self._context, self._pages.renditions, self._pages.excluded_responses)
         noted = await asyncio.to_thread(self._pages.best, source=source)
-        while some := await asyncio.to_thread(_next_records, noted):
+        while some := await asyncio.to_thread(lambda: [*islice(noted, _PAGES_AT_ONCE)]):
             closing = await intake.import_pages(some)
             for each in closing:
                 await each
@@ -302,10 +302,6 @@ class ArchiveImport:
     def _failed(self, what: str, error: UnreadableFile) -> RecordCounts:
         self._problem = self._problem or str(error)
         return RecordCounts(read=1, unusable=(Rejected(what[:_MAX_DESCRIPTION], str(error)),))
-
-
-def _next_records(pages: Iterator[ForeignPage]) -> list[ForeignPage]:
-    return list(islice(pages, _PAGES_AT_ONCE))
 
 
 def _as_file(package: Package, member: str, stack: ExitStack) -> BinaryIO:

@@ -170,7 +170,7 @@ class Books:
             NotFound: no entry has an article or a note.
         """
         async with AsyncExitStack() as stack:
-            file = stack.enter_context(await asyncio.to_thread(_temporary))
+            file = stack.enter_context(await asyncio.to_thread(scratch_file))
             book: Epub | None = None
             chapters = 0
             async for chapter in self._chapters(manifest, at, on_damage):
@@ -227,10 +227,6 @@ def chapter_of(entry: Entry, snapshot: Snapshot | None, html: str) -> Chapter:
         language=snapshot.language,
         note=note,
     )
-
-
-def _temporary() -> IO[bytes]:
-    return scratch_file()
 
 
 MAX_LINKS = 2_000

@@ -76,12 +76,8 @@ async def _ordered(
         placed = (_placed(line) for line in lines)
         if order is Order.HOSTS:
             placed = (next(same) for _, same in groupby(placed, key=itemgetter(0)))
-        while some := await asyncio.to_thread(_next_page, placed):
+        while some := await asyncio.to_thread(lambda: [*islice(placed, PAGE)]):
             yield some
-
-
-def _next_page(placed: Iterator[_Placed]) -> list[_Placed]:
-    return [*islice(placed, PAGE)]
 
 
 def _lines(order: Order, row: int, entry: Entry) -> Iterator[bytes]:

@@ -1,7 +1,6 @@
 """Reads a file as an import does: the format is detected, not given."""
 
 import io
-import json
 
 from archiver.formats.detection import importer_of, read_all
 from archiver.formats.source_file import SourceFile
@@ -22,8 +21,3 @@ def annotations(data, name="export", *, form=None):
     assert form is None or read_as == form
     assert [each.problem for each in found if each.problem] == []
     return [each.annotation for each in found]
-
-
-def source_record_of(annotation):
-    """Return the content of a source record of one line."""
-    return json.loads(annotation.source_record) if annotation.source_record else {}
