@@ -285,12 +285,14 @@ def _undo_laziness(element: Element) -> None:
     def value_of(name: str) -> str:
         return str(element.get(name) or "")
 
+    given = element.keys()
     for eager, lazy in LAZY.items():
-        if eager not in rules:
+        names = [name for name in lazy if name in given]
+        if eager not in rules or not names:
             continue
         is_waiting = is_placeholder(value_of(eager))
         if is_waiting or is_preview(value_of):
-            meant = (name for name in lazy if resolve(rules.get(name), value_of))
+            meant = (name for name in names if resolve(rules.get(name), value_of))
             name = next((each for each in meant if is_waiting or is_image_url(value_of(each))), "")
             if name:
                 element.set(eager, value_of(name))

@@ -31,13 +31,11 @@ _SHORTEST = 20
 _MAX_ELEMENTS = 200
 _MAX_PANELS = 300
 _LEVELS = 40
-_TABLISTS = etree.XPath("descendant::*[@role='tablist']")
 _LABELLED = etree.XPath("descendant::*[@role='tabpanel'][@aria-labelledby]")
 _PANELS = etree.XPath("descendant::*[@role='tabpanel'][@id]")
-_TRIGGERS = etree.XPath(
-    "descendant::button | descendant::*[@aria-expanded or @role='button' or @data-toggle='collapse'"
-    " or @data-bs-toggle='collapse']"
-)
+_MARKS = frozenset({"role", "aria-expanded", "data-toggle", "data-bs-toggle"})
+"""Attributes of which tab lists and buttons of panels have at least one."""
+
 _IDS = etree.XPath("descendant::*[@id]")
 _HIDING = ("hidden", "aria-hidden", "style")
 _AROUND = frozenset({"nav", "header", "footer", "form", "dialog", "aside"})
@@ -67,8 +65,14 @@ _Measures = dict[Element, Measure]
 
 def normalise_panels(body: Element) -> None:
     """Show the panels with content, and turn the buttons that name them into headings."""
-    tabs = [*_by_role(body), *_by_label(body)]
-    triggers = [*islice(_TRIGGERS(body), _MAX_PANELS)]
+    marked = [
+        each
+        for each in body.iterdescendants()
+        if each.tag == "button" or not _MARKS.isdisjoint(each.keys())
+    ]
+    lists = [each for each in marked if each.get("role") == "tablist"]
+    tabs = [*_by_role(body, lists), *_by_label(body)]
+    triggers = [*islice(filter(_is_trigger, marked), _MAX_PANELS)]
     if tabs or triggers:
         measures: _Measures = {}
         _normalise_tabs(body, tabs, measures)
@@ -92,9 +96,17 @@ def _normalise_tabs(body: Element, found: list[_Tabs], measures: _Measures) -> N
             remove(holder)
 
 
-def _by_role(body: Element) -> Iterator[_Tabs]:
+def _is_trigger(element: Element) -> bool:
+    """Return whether an element may be a button that shows a panel."""
+    if element.tag == "button" or element.get("role") == "button":
+        return True
+    if element.get("aria-expanded") is not None:
+        return True
+    return "collapse" in {element.get("data-toggle"), element.get("data-bs-toggle")}
+
+
+def _by_role(body: Element, lists: list[Element]) -> Iterator[_Tabs]:
     """Yield tab lists with their tabs and panels, as in WAI-ARIA (§5.4, tab, tablist, tabpanel)."""
-    lists = _TABLISTS(body)
     labelled = {each.get("aria-labelledby"): each for each in _LABELLED(body)} if lists else {}
     tabs_by_id = {each.get("id"): each for each in _PANELS(body)} if lists else {}
     for element in lists:

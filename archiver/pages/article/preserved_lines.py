@@ -79,11 +79,15 @@ def _line_rules(sheet: str, *, has_code: bool) -> Iterator[tuple[str, str]]:
     """Yield (selector, declaration) for the rules of a style sheet that are about lines."""
     first, *commented = sheet.split("/*")
     text = first + "".join(each.partition("*/")[2] for each in commented)
+    patterns = (
+        {"white-space": _SPACED, "display": _DISPLAYED} if has_code else {"white-space": _SPACED}
+    )
     for rule in text.split("}"):
         prelude, _, declarations = rule.rpartition("{")
+        lowered = declarations.lower()
+        wanted = [pattern for name, pattern in patterns.items() if name in lowered]
+        found = [each[0] for each in (p.search(declarations) for p in wanted) if each]
         selector = prelude.rpartition("{")[2].rpartition(";")[2].strip()
-        patterns = (_SPACED, _DISPLAYED) if has_code else (_SPACED,)
-        found = [each[0] for each in (p.search(declarations) for p in patterns) if each]
         if found and len(selector) <= _MAX_SELECTOR:
             for part in filter(_SIMPLE_SELECTOR.fullmatch, selector.split(",")):
                 for declaration in found:
