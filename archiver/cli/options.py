@@ -181,7 +181,7 @@ def with_settings(
 def runs(
     place: str, names: tuple[str, ...] = COMMON, *, first: tuple[str, ...] = (), **options: Any
 ) -> Callable[[Callable[[], None]], Callable[..., int]]:
-    """Run the function at ``place`` when a command is called; the command is only its help text.
+    """Return a decorator for a command whose body is the function at ``place``.
 
     Args:
         place: module and function, imported when the command runs.

@@ -129,7 +129,8 @@ class Pipeline:
             self._context.recorder.raise_if_unindexed()
             await self._frontier.return_leases(self._frontier.leases)
         except StoreError:
-            # The next crawl of this process returns them, or another process that finds it dead.
+            # The next crawl of this process returns them, or another process after this one has
+            # died.
             log.warning("leases were not released, because the index or the store is unavailable")
 
     async def _work(self) -> None:

@@ -158,7 +158,7 @@ def _hint_from_inspection(
 
 
 def _hint_from_rendering(seen: Inspection, rendered: Visit) -> RenderHint:
-    """Return the render hint of a page whose article was extracted before it was rendered."""
+    """Return ``EMPTY`` if rendering was not known to be needed, but gave a longer article."""
     before = len(seen.article.text) if seen.article else 0
     gains = len(rendered.article.text) > before
     is_unsure = seen.discovery is not None and seen.discovery.may_need_browser

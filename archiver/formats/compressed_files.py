@@ -80,7 +80,7 @@ class _Decompressed(io.RawIOBase):
         return True
 
     def readinto(self, buffer: "WriteableBuffer", /) -> int:
-        """Decompress the next bytes; none after damage or at the size limit."""
+        """Decompress the next bytes; return 0 at the end, at damage or at the size limit."""
         target = memoryview(buffer)
         most = min(MAX_BYTES, max(BASE_ALLOWANCE, self._packed.count * MAX_GROWTH))
         if self._written >= most:

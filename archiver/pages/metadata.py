@@ -186,7 +186,10 @@ _BESIDE_HEADING = re.compile(
     r"(?:([^\n]*\S)\s*[|\-\u2013\u2014\u00bb\u00b7\u2022\u203a\u00ab/:~]\s+)?\n"
     r"(?:\s*[|\-\u2013\u2014\u00bb\u00b7\u2022\u203a\u00ab/:~]\s*([^\n]*))?"
 )
-"""Title whose heading was replaced by a line break; the groups are the texts around it."""
+"""Pattern for a title in which the heading is replaced by a line break.
+
+The groups are the texts before and after it.
+"""
 _TITLES = (
     "dc:title",
     "dcterms:title",

@@ -124,7 +124,7 @@ _ASKS_TO_WAIT = re.compile(
 )
 """Texts, without spaces, that ask to wait or to enable JavaScript, and fields of templates."""
 _MOST_REQUEST = 300
-"""Maximum characters of such a text."""
+"""Maximum characters of such a text, without spaces."""
 _WAITING_ROLES = frozenset({"progressbar"})
 _MAIN = frozenset({"main", "article"})
 _MEDIA = frozenset("img picture svg canvas video audio iframe object embed form".split())

@@ -257,7 +257,7 @@ class Search:
     async def _found(
         self, conn: AsyncConnection, request: SearchRequest, query: ListingQuery
     ) -> tuple[Page, Node]:
-        """Return a page, and the query that it answers.
+        """Return a page, and the query that was run for it.
 
         If no result has all words, the last word is treated as a prefix.
         """

@@ -104,7 +104,7 @@ class Piece:
 
 
 class _Places:
-    """Byte ranges of segments, for the question whether a record starts in one of them."""
+    """Byte ranges of segments; ``in`` tests whether a record starts in one of them."""
 
     def __init__(self, places: Iterable[Location]) -> None:
         self._ranges: dict[str, list[tuple[int, int]]] = {}
@@ -176,7 +176,10 @@ class Selection:
     async def _replacements(
         self, manifest: Manifest, damaged: Sequence[Damage], beyond: "array[int]"
     ) -> AsyncGenerator[Record, None]:
-        """Yield new records of damaged ones; add entries that need only their metadata."""
+        """Yield new records for the snapshots in damaged parts.
+
+        Entries of which only the metadata must be written are added to ``beyond``.
+        """
         affected: dict[int, dict[int, SnapshotRow]] = {}
         lost_pages = _Places(each.location for each in damaged)
         for part in damaged:

@@ -139,7 +139,7 @@ def _normalise_pre(pre: Element) -> None:
 
 
 def _separate_lines(pre: Element) -> None:
-    """Make the lines that are blocks inline, and end each with a line break."""
+    """Turn blocks that are lines into inline elements that end with a line break."""
     for line in list(pre.iterdescendants(*_LINE_BLOCKS)):
         if next(line.iterdescendants(*_LINE_BLOCKS), None) is None:
             line.tag = "span"

@@ -47,7 +47,7 @@ class Kind(StrEnum):
 
 _LABEL_DATA: Final = tomllib.loads(files(__package__).joinpath("labels.toml").read_text("utf-8"))
 _LABEL = re.compile(r"[^\W\d_](?:.*[^\W\d_])?", re.DOTALL)
-"""Text from its first to its last letter."""
+"""Pattern for the part of a text from its first to its last letter."""
 
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _MAX_NAME = 200
@@ -268,7 +268,7 @@ class Surroundings:
         return self._drop_line(element)
 
     def _drop_cards(self, element: Element, before: int) -> bool:
-        """Remove a block after the text whose parts all have a picture and a linked heading."""
+        """Remove a block below the text if each of its parts has a picture and a linked heading."""
         if element.tag not in _CARD_HOLDERS or not FEWEST_CARDS <= len(element) <= _MAX_SIBLINGS:
             return False
         beside = self._prose_left - self._prose[element]

@@ -38,7 +38,7 @@ GROUPS = {
 }
 """Settings that the page changes, by section."""
 MAX_BINNED = 1_000
-"""Maximum number of items shown of the bin."""
+"""Maximum number of items that the page of the bin shows."""
 SITE_FIELDS = ("render", "delay", "user_agent", "never_save")
 
 
