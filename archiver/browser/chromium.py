@@ -136,8 +136,8 @@ async def prove_sandbox(settings: Settings) -> None:
 NOWHERE = "127.0.0.1:1"
 """Address without a listener.
 
-It is the proxy of the browser process itself, which needs no network access. Each page has a proxy
-of its own, the request gate.
+It is the proxy of the browser process itself, which needs no network access. Each page has another
+proxy: its request gate.
 """
 
 CONFINED = (

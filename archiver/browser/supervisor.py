@@ -70,7 +70,7 @@ def _can_sandbox() -> bool:
 
 
 def enter_cell(libc: Any, *, is_isolated: bool) -> bool:
-    """Enter the namespaces, as far as the machine allows.
+    """Enter the namespaces that the machine allows.
 
     Return whether the network is isolated.
     """

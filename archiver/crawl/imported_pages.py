@@ -361,7 +361,7 @@ class SpooledPages(ExitStack):
     def best(self, *, source: str) -> Iterator[ForeignPage]:
         """Iterate over the pages of the best source, oldest first.
 
-        ``source`` becomes the source of a new entry whose page has no metadata of its own.
+        ``source`` becomes the source of a new entry whose page has no user metadata.
         """
         for lines in (self._described, self._listed, self._html, self._other):
             if not lines.is_empty:

@@ -153,7 +153,7 @@ async def mark_stale_of(conn: AsyncConnection, snapshot_ids: Sequence[int]) -> N
 
 @lru_cache(2)
 def _table(words: WordIndex) -> Table:
-    """Return the full-text table, as far as inserts need it."""
+    """Return the full-text table, with the columns that inserts need."""
     rowid = Column("rowid", document.c.id.type)
     columns = (Column(each.name, each.type) for each in words.columns)
     return Table(FULL_TEXT, MetaData(), rowid, *columns)

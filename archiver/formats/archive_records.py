@@ -279,8 +279,8 @@ class ForeignCapture:
     """Response with its payload.
 
     Attributes:
-        exchange: request and response as far as the file contains them. The receiver must close the
-            body.
+        exchange: those parts of request and response that the file contains. The receiver must
+            close the body.
         given_id: WARC-Record-ID in the file; empty if there is none.
         stated_digest: verified payload digest from the file, in the form of ``canonical_digest``.
             Empty if the file states only a SHA-256 digest, a wrong digest or none.

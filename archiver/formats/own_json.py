@@ -35,8 +35,8 @@ from archiver.model.seed import Bookmark, unreadable
 
 # User-supplied fields are at the top level of a document, named as in the API. The member
 # ``archive`` describes the captures, which JSON does not contain. An import stores two values of
-# this description in the source record: the title of the page, and whether the entry was saved as
-# a link. An export writes both again until the entry has a capture of its own.
+# this description in the source record: the title of the page, and whether the entry was saved as a
+# link. An export writes both again until this archive has a capture of the entry.
 
 VERSION = 1
 MARK = "archiver"

@@ -567,7 +567,7 @@ def _are_rows(name: str, value: Any) -> bool:
 
 
 def within(bookmark: Bookmark, folders: tuple[str, ...]) -> Bookmark:
-    """Return a bookmark in the folder with these names, unless it has folders of its own."""
+    """Return a bookmark in the folder with these names, unless the bookmark has folders."""
     path = folder_path(folders)
     if not path or bookmark.annotation.folders:
         return bookmark

@@ -123,7 +123,7 @@ class ChunkDecoder:
 
 
 def dechunk(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Remove chunked framing. Truncated bodies are decoded as far as possible."""
+    """Remove chunked framing. A truncated body is decoded up to its end."""
     decoder = ChunkDecoder()
     for piece in pieces:
         yield from decoder.feed(piece)

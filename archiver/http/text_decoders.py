@@ -323,7 +323,7 @@ class Decoder(Protocol):
     """Incremental text decoder."""
 
     def decode(self, data: bytes, final: bool = False, /) -> str:
-        """Decode more bytes, as far as the result is certain."""
+        """Decode more bytes; hold back the end of the input if the result is not certain."""
 
 
 def decode(data: bytes, encoding: Encoding) -> str:

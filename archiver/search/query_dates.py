@@ -59,7 +59,7 @@ class Dates:
         return "..".join("" if each is None else str(each) for each in (self.first, self.last))
 
     def span(self, now: datetime) -> tuple[datetime | None, datetime | None]:
-        """Return (start, exclusive end) of the range; None stands for an open end."""
+        """Return (start, exclusive end) of the range; None means an open end."""
         del now
         first = self.first.begins if self.first else None
         return first, self.last.following.begins if self.last else None
@@ -80,7 +80,7 @@ class Age:
         return f"{'>' if self.is_older else '<'}{self.count}{self.unit}"
 
     def span(self, now: datetime) -> tuple[datetime | None, datetime | None]:
-        """Return (start, exclusive end) of the range; None stands for an open end."""
+        """Return (start, exclusive end) of the range; None means an open end."""
         moment = now - timedelta(days=min(self.count * _DAYS[self.unit], 365 * 1000))
         return (None, moment) if self.is_older else (moment, None)
 

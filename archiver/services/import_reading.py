@@ -412,7 +412,7 @@ def _is_usable(entry_list: EntryList) -> bool:
 
 
 def _spooled(source: BinaryIO) -> BinaryIO:
-    """Copy a pipe to a file, so that it is seekable: the directory of a zip file is at its end."""
+    """Copy a pipe to a seekable file, because a zip file has its directory at the end."""
     # The caller closes it.
     spooled = scratch_file()
     shutil.copyfileobj(source, spooled, 1 << 20)

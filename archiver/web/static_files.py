@@ -86,7 +86,7 @@ class StaticFiles:
         response = web.Response(
             body=packed or file.body, headers={hdrs.CONTENT_TYPE: file.content_type}
         )
-        # The compressed response needs an entity tag of its own (RFC 9110 §8.8.3.3).
+        # The compressed response needs another entity tag (RFC 9110 §8.8.3.3).
         response.etag = f"{file.etag}-gzip" if packed else file.etag
         if packed:
             response.headers[hdrs.CONTENT_ENCODING] = "gzip"

@@ -203,7 +203,7 @@ def clean_name(name: str) -> str:
 def remove_stale(data: Path) -> None:
     """Delete partial uploads of processes that were killed more than a day ago.
 
-    Complete files are kept whatever their age, because the import service continues with them.
+    Complete files of any age are kept, because the import service continues with them.
     """
     remove_stale_looks(data / TMP)
     for path in (data / TMP).glob(f"*{_ARRIVING}"):

@@ -175,7 +175,7 @@ MAX_LINKED = 0.33
 
 _MAX_SIBLINGS = 50
 _COMMENTS = re.compile(r"comment|disqus|repl(?:y|ies)|respon[ds]|sponsor|shoutbox", re.IGNORECASE)
-"""Names of comments and advertisements, which are boilerplate whatever their heading is."""
+"""Names of comments and advertisements, which are boilerplate with any heading."""
 
 
 def is_likely_boilerplate(element: Element) -> bool:

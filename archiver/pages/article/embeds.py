@@ -107,7 +107,7 @@ def _frame_url(element: Element) -> str:
 
 
 def _post_url(quote: Element) -> str:
-    """Return the frame URL of the Instagram post that a ``blockquote`` stands for; else empty."""
+    """Return the frame URL of the Instagram post that a ``blockquote`` represents; else empty."""
     post = _POST.match(quote.get("data-instgrm-permalink") or "")
     return f"{post[1]}embed/" if post else ""
 

@@ -24,7 +24,7 @@ _DISPLAYED = re.compile(
 _SIMPLE_SELECTOR = re.compile(r"\s*[\w.#-]+(?:\s*[\s>]\s*[\w.#-]+){0,2}\s*")
 _CODE_CELLS = "td.blob-code, td.js-file-line"
 _EDITORS = ".CodeMirror-code, .cm-content, .ace_text-layer, .view-lines"
-"""Elements that contain the lines of an editor, each in an element of its own."""
+"""Elements that contain the lines of an editor, each line in a separate element."""
 
 _BLOCKS = FLOW | {"td", "li"}
 _FEWEST_LINES = 3
