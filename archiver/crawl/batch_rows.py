@@ -135,18 +135,6 @@ class BatchRows:
         self._db = db
         self._store = store
         self._intact = IntactRecords(store)
-        self._written: list[Capture] = []
-
-    def note_written(self, plan: Plan) -> None:
-        """Remember the responses that a plan wrote, for revisits in the next batch.
-
-        The next batch may be built before these responses have index rows.
-        """
-        self._written = [each for each in plan.captures.values() if not each.is_revisit]
-
-    def forget_written(self) -> None:
-        """Forget the responses of ``note_written``, because they were not indexed."""
-        self._written = []
 
     async def look_up(self, batch: Sequence[Item]) -> IndexedData:
         """Read the index data that is needed to build a batch's records."""
@@ -169,25 +157,15 @@ class BatchRows:
         digests = [each.payload_digest for each in exchanges]
         stored = await captures.originals(conn, digests)
         originals.add(await self._intact.originals(conn, stored.values()))
-        originals.add(self._written)
         if chunked := originals.payloads_of_other_urls(exchanges):
             at_urls = await captures.originals_of_urls(conn, chunked)
             originals.add(await self._intact.originals(conn, at_urls.values()))
         return originals
 
-    async def prepared(
-        self, batch: Sequence[Item], indexed: IndexedData, plan: Plan, places: Sequence[Location]
-    ) -> Mapping[int, NewSnapshot]:
-        """Build snapshot rows before the transaction; return them by the ``id()`` of the result.
-
-        Building the search row of an article takes long, so it is done in a thread, and the write
-        lock is not held for it.
-        """
-        return await asyncio.to_thread(self._prepared, batch, indexed, plan, places)
-
-    def _prepared(
+    def _snapshots(
         self, batch: Sequence[Item], indexed: IndexedData, plan: Plan, places: Sequence[Location]
     ) -> dict[int, NewSnapshot]:
+        """Build the rows of snapshots; return them by the ``id()`` of the visit's result."""
         words_of = self._db.words.row
         found = {}
         results = (each.content for each in batch if isinstance(each.content, VisitResult))
@@ -199,14 +177,11 @@ class BatchRows:
         return found
 
     async def index(
-        self,
-        batch: Sequence[Item],
-        indexed: IndexedData,
-        plan: Plan,
-        places: Sequence[Location],
-        prepared: Mapping[int, NewSnapshot],
+        self, batch: Sequence[Item], indexed: IndexedData, plan: Plan, places: Sequence[Location]
     ) -> None:
         """Insert the rows of a batch, whose records are on disk already, in one transaction."""
+        # Building the search row of an article takes long, so the write lock is not held for it.
+        prepared = await asyncio.to_thread(self._snapshots, batch, indexed, plan, places)
         results = [item.content for item in batch if isinstance(item.content, VisitResult)]
         edited = [item.content.entry_id for item in batch if isinstance(item.content, EntryEdit)]
         pending = [item.content.row_id for item in batch if isinstance(item.content, PendingRecord)]

@@ -1,9 +1,8 @@
 """Recorder with group commit.
 
-All items that arrive while a batch is being written form the next batch. The records of a batch are
-written while the rows of the previous batch are inserted. Rows are committed after the records they
-refer to are on disk, and a job ends in the same transaction as its rows. So a process can be killed
-at any time: ``crash_recovery`` then indexes the records that have no rows yet.
+All items that arrive while a batch is committed form the next batch. Rows are committed after the
+records they refer to are on disk, and a job ends in the same transaction as its rows. So a process
+can be killed at any time: ``crash_recovery`` then indexes the records that have no rows yet.
 
 If the index rejects rows whose records are on disk, the jobs stay leased until the records are
 indexed. Otherwise their pages would be visited again, and recovery would create two snapshots.
@@ -34,6 +33,7 @@ from archiver.crawl.visit_result import VisitResult
 from archiver.db import segment_rows
 from archiver.db.engine import Database
 from archiver.errors import ArchiverError, IndexUnavailable, StoreError, StoreUnavailable
+from archiver.helpers import run_to_completion
 from archiver.logs import get_log
 from archiver.model.capture import Capture, CaptureRef, Exchange, Location
 from archiver.warc.records import new_record_id
@@ -111,6 +111,8 @@ class UnindexedRecords:
 BATCH = 2048
 GATHER_SECONDS = 0.1
 """Time to collect items for a batch: most costs of a small batch do not depend on its size."""
+FEW_ITEMS = 64
+"""Number of waiting items below which further items are collected."""
 MAX_PENDING_BYTES = 64 << 20
 LEAST_WEIGHT = 16 << 10
 SPOOLED_BYTES = 1 << 20
@@ -129,6 +131,7 @@ class Recorder:
         self._empty = asyncio.Event()
         self._empty.set()
         self._disk: ThreadPoolExecutor | None = None
+        self._has_failed = False
         self._rows = BatchRows(db, store)
         self._unindexed = UnindexedRecords(db, store)
 
@@ -211,37 +214,27 @@ class Recorder:
             self.raise_if_unindexed()
 
     async def run(self) -> None:
-        """Commit batches until cancelled; started batches are finished first."""
-        self._disk = ThreadPoolExecutor(1, thread_name_prefix="warc")
-        before = step = _committed()
-        try:
+        """Commit batches until cancelled; a started batch is finished first."""
+        with ThreadPoolExecutor(1, thread_name_prefix="warc") as self._disk:
             while True:
-                first, written = await self._waiting.get(), asyncio.Event()
-                if step.done() and (self._unindexed or not step.result()):
-                    step = await self._restart()
-                before, step = step, asyncio.ensure_future(self._step(first, written, step))
-                await written.wait()
-                await asyncio.wait([before])
-                if not before.result():
-                    await asyncio.wait([step])
-                if self._waiting.qsize() < BATCH:
+                first = await self._waiting.get()
+                if self._has_failed or self._unindexed:
+                    await self._restart()
+                await run_to_completion(self._take_batch(first))
+                if self._waiting.qsize() < FEW_ITEMS:
                     await asyncio.sleep(GATHER_SECONDS)
-        finally:
-            await asyncio.wait({before, step})
-            self._disk.shutdown(wait=True)
 
-    async def _restart(self) -> "asyncio.Future[bool]":
+    async def _restart(self) -> None:
         """Restart after a batch whose records could not be indexed.
 
         Close the segment, so that later records go to a new one, and index its records.
         """
-        self._rows.forget_written()
+        self._has_failed = False
         try:
             await asyncio.get_running_loop().run_in_executor(self._disk, self._store.close)
         except OSError:
             log.exception("closing a segment failed")
         await self._unindexed.index()
-        return _committed()
 
     async def drain(self) -> None:
         """Wait until no items are pending."""
@@ -264,41 +257,30 @@ class Recorder:
             else:
                 event.clear()
 
-    async def _step(
-        self, first: Item, written: asyncio.Event, before: "asyncio.Future[bool]"
-    ) -> bool:
-        """Commit a batch after the previous batch; return whether it was committed."""
+    async def _take_batch(self, first: Item) -> None:
+        """Commit the items that wait, as one batch."""
         batch = [first]
         while len(batch) < BATCH and not self._waiting.empty():
             batch.append(self._waiting.get_nowait())
         try:
-            await self._commit(batch, written, before)
+            await self._commit(batch)
         except Exception as error:
             # All callers that wait for this batch must get the error; the recorder continues.
             log.exception("writing a batch failed", items=len(batch))
             resolve(batch, _store_error(error))
-            return False
+            self._has_failed = True
         else:
             resolve(batch, None)
-            return True
         finally:
-            written.set()
             self._add_pending(-sum(item.weight for item in batch))
 
-    async def _commit(
-        self, batch: Sequence[Item], written: asyncio.Event, before: "asyncio.Future[bool]"
-    ) -> None:
+    async def _commit(self, batch: Sequence[Item]) -> None:
         indexed = await self._rows.look_up(batch)
         plan = plan_batch(batch, indexed)
         loop = asyncio.get_running_loop()
         places = await loop.run_in_executor(self._disk, self._write, plan, batch)
-        self._rows.note_written(plan)
-        written.set()
         with self._unindexed.note_unless_indexed(places):
-            prepared = await self._rows.prepared(batch, indexed, plan, places)
-            if not await before:
-                raise StoreError("The records of the previous batch are not in the index.")
-            await self._rows.index(batch, indexed, plan, places, prepared)
+            await self._rows.index(batch, indexed, plan, places)
 
     def _write(self, plan: Plan, batch: Sequence[Item]) -> list[Location]:
         try:
@@ -322,12 +304,6 @@ def _store_error(error: Exception) -> StoreError:
         "Cannot store records; the log has the reason. Nothing on disk is lost. Restart the "
         "service. If that does not help, stop it and run `archiver reindex`."
     )
-
-
-def _committed() -> "asyncio.Future[bool]":
-    done: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
-    done.set_result(True)
-    return done
 
 
 def _future() -> "asyncio.Future[VisitResult | None]":

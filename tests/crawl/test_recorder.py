@@ -1,12 +1,9 @@
 import asyncio
 import threading
 from dataclasses import replace
-from io import BytesIO
 
 import pytest
-from sqlalchemy import text
 
-from archiver.crawl import recorder as crawl_recorder
 from archiver.crawl.visit_result import VisitResult
 from archiver.db import captures, jobs, segment_rows
 from archiver.errors import StoreError
@@ -112,82 +109,6 @@ async def test_a_visit_that_cannot_be_recorded_fails_without_delaying_others(cra
     assert found[good.lease.job_id].state == State.SAVED
     assert found[bad.lease.job_id].state == State.FAILED
     assert found[bad.lease.job_id].failure.kind == FailureKind.INTERNAL
-
-
-BATCH = 10
-
-
-@pytest.fixture
-def _small_batches(monkeypatch):
-    monkeypatch.setattr(crawl_recorder, "BATCH", BATCH)
-
-
-COUNT = (
-    "SELECT count(*) FROM (WITH RECURSIVE n(x) AS "
-    "(SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 20000) SELECT x FROM n)"
-)
-"""SQLite work that takes long enough for the next records to be planned."""
-
-
-async def keep_many(crawl, live, exchange, count):
-    """Submit an exchange repeatedly until all of it is settled."""
-    exchange.body.seek(0)
-    body = exchange.body.read()
-    # The first one is written alone; those that arrive until then form whole batches.
-    await crawl.context.recorder.keep(
-        await crawl.context.fetcher.fetch(OutgoingRequest(live.article("ahead")))
-    )
-    for _ in range(count):
-        await crawl.context.recorder.keep(replace(exchange, body=BytesIO(body)))
-    await crawl.context.recorder.drain()
-
-
-async def kept(crawl, url):
-    async with crawl.context.db.read() as conn:
-        return await captures.of_url(conn, url, limit=9 * BATCH)
-
-
-@pytest.mark.usefixtures("_small_batches")
-async def test_a_payload_of_a_batch_being_indexed_is_not_stored_again(crawl, live):
-    exchange = await crawl.context.fetcher.fetch(OutgoingRequest(live.article("foxes")))
-    async with crawl.context.db.write() as conn:
-        await conn.execute(text(f"CREATE TRIGGER slow AFTER INSERT ON capture BEGIN {COUNT}; END"))
-
-    async with crawl.recording():
-        await keep_many(crawl, live, exchange, 3 * BATCH)
-
-    found = await kept(crawl, live.url("/foxes"))
-    assert len(found) == 3 * BATCH
-    assert sum(not each.is_revisit for each in found) == 1
-
-
-@pytest.mark.usefixtures("_small_batches")
-async def test_batches_after_a_failed_batch_are_not_indexed(crawl, live, monkeypatch):
-    """The second batch may refer to records of the first, which then could not be found."""
-    monkeypatch.setattr(crawl_recorder, "MAX_TRIES", 99)  # one try per batch
-    exchange = await crawl.context.fetcher.fetch(OutgoingRequest(live.article("foxes")))
-    async with crawl.context.db.write() as conn:
-        await conn.execute(
-            text(
-                "CREATE TRIGGER no_originals BEFORE INSERT ON capture WHEN NEW.is_revisit = 0 "
-                "BEGIN SELECT raise(ABORT, 'the disk is full'); END"
-            )
-        )
-
-    async with crawl.recording():
-        await keep_many(crawl, live, exchange, 3 * BATCH)
-        assert await kept(crawl, live.url("/foxes")) == []
-
-        async with crawl.context.db.write() as conn:
-            await conn.execute(text("DROP TRIGGER no_originals"))
-        await keep_many(crawl, live, exchange, 2)
-    found = await kept(crawl, live.url("/foxes"))
-    originals = [each for each in found if not each.is_revisit]
-    assert len(found) == 3 * BATCH + 2, "what was refused is taken up, each record once"
-    assert originals
-    for each in originals:
-        record = crawl.context.store.read(each.location)
-        assert record.block.read().endswith(exchange.body.getvalue())
 
 
 async def test_search_rows_are_built_before_the_write_lock_is_taken(crawl, live, monkeypatch):
