@@ -310,7 +310,11 @@ def parse_set_cookie(
     is_secure = "secure" in attributes
     if not is_pair or not _NAME.fullmatch(name) or _CONTROL.search(value):
         return None
-    if is_secure != (parts.scheme == "https") and (is_secure or name.startswith(_PREFIXES)):
+    if is_secure and parts.scheme != "https":
+        return None
+    if name.startswith(_PREFIXES) and not is_secure:
+        return None
+    if name.startswith("__Host-") and (domain or attributes.get("path") != "/"):
         return None
     is_for_subdomains = bool(domain) and not _is_address(host)
     if is_for_subdomains and suffixes and suffixes.is_public(domain):

@@ -103,6 +103,8 @@ SET = [
     ("a=b; Secure", "a=b"),
     ("__Host-a=b; Secure; Path=/", "__Host-a=b"),
     ("__Secure-a=b", ""),
+    ("__Host-a=b; Secure", ""),
+    ("__Host-a=b; Secure; Path=/; Domain=www.shop.example", ""),
     ("a=b; Domain=www.shop.example", "a=b"),
     ("a=b; Domain=.SHOP.example", "a=b"),
     ("a=b; Domain=op.example", ""),

@@ -36,6 +36,7 @@ _PANELS = etree.XPath("descendant::*[@role='tabpanel'][@id]")
 _MARKS = frozenset({"role", "aria-expanded", "data-toggle", "data-bs-toggle"})
 """Attributes of which tab lists and buttons of panels have at least one."""
 
+_TAB_TOGGLES = frozenset({"tab", "pill"})
 _IDS = etree.XPath("descendant::*[@id]")
 _HIDING = ("hidden", "aria-hidden", "style")
 _AROUND = frozenset({"nav", "header", "footer", "form", "dialog", "aside"})
@@ -71,7 +72,8 @@ def normalise_panels(body: Element) -> None:
         if each.tag == "button" or not _MARKS.isdisjoint(each.keys())
     ]
     lists = [each for each in marked if each.get("role") == "tablist"]
-    tabs = [*_by_role(body, lists), *_by_label(body)]
+    toggles = [each for each in marked if _toggled_by(each) in _TAB_TOGGLES]
+    tabs = [*_by_role(body, lists), *_by_toggle(body, toggles), *_by_label(body)]
     triggers = [*islice(filter(_is_trigger, marked), _MAX_PANELS)]
     if tabs or triggers:
         measures: _Measures = {}
@@ -126,6 +128,22 @@ def _panels(behind: Element | None) -> list[Element]:
     if behind is None:
         return []
     return [each for each in behind if each.get("role") == "tabpanel"]
+
+
+def _by_toggle(body: Element, toggles: list[Element]) -> Iterator[_Tabs]:
+    """Yield tabs of Bootstrap without roles: (list of tabs, tabs, panels they name)."""
+    known = {each.get("id"): each for each in _IDS(body)} if toggles else {}
+    lists: dict[Element, list[Element]] = {}
+    for each in toggles[:_MAX_PANELS]:
+        lists.setdefault(next(each.iterancestors("ul", "ol", "nav", "div"), body), []).append(each)
+    for holder, tabs in lists.items():
+        panels = (known.get(_target_of(each)) for each in tabs)
+        if holder.get("role") != "tablist":
+            yield holder, tabs, [each for each in panels if each is not None]
+
+
+def _toggled_by(element: Element) -> str:
+    return element.get("data-toggle") or element.get("data-bs-toggle") or ""
 
 
 def _by_label(body: Element) -> Iterator[_Tabs]:
@@ -190,16 +208,21 @@ def _panel_of(trigger: Element, line: Element, places: dict[str, Element]) -> El
 
     This is the element whose id the trigger names, or else the next element, if it is hidden.
     """
-    target = (
-        trigger.get("data-bs-target") or trigger.get("data-target") or trigger.get("href") or ""
-    )
-    names = (trigger.get("aria-controls") or "", target[1:] if target.startswith("#") else "")
+    names = (trigger.get("aria-controls") or "", _target_of(trigger))
     panel = next((places[each] for each in names if each in places), None)
     if panel is None:
         behind = line.getnext()
         is_hidden = behind is not None and any(each in behind.attrib for each in _HIDING)
         panel = behind if is_hidden else None
     return panel if panel is not None and trigger not in {*panel.iter(trigger.tag)} else None
+
+
+def _target_of(trigger: Element) -> str:
+    """Return the id that a trigger names as its target; empty if it names none."""
+    target = (
+        trigger.get("data-bs-target") or trigger.get("data-target") or trigger.get("href") or ""
+    )
+    return target[1:] if target.startswith("#") else ""
 
 
 def _is_content(panel: Element, shortest: int, measures: _Measures) -> bool:

@@ -176,10 +176,19 @@ def _is_waiting(element: Element) -> bool:
 def _is_for_screen_readers(element: Element) -> bool:
     """Return whether an element is a short text that only screen readers present."""
     name = (element.get("class") or "")[:_MAX_CLASS]
-    if not _UNSEEN_NAME.search(name) or element.tag in HEADINGS:
+    if not _UNSEEN_NAME.search(name) or element.tag in HEADINGS or _replaces_heading(element):
         return False
     is_short = len(first_text(element, _MAX_LINE)) < _MAX_LINE
     return is_short and next(element.iter("img", "math", "svg"), None) is None
+
+
+def _replaces_heading(element: Element) -> bool:
+    """Return whether a text is that of a heading whose visible words are all ``aria-hidden``."""
+    above = element.getparent()
+    if above is None or above.tag not in HEADINGS or len(above) < 2:
+        return False
+    others = [each for each in islice(above, _MAX_BESIDE) if each is not element]
+    return all(each.get("aria-hidden") == "true" and each.tag != "svg" for each in others)
 
 
 def _is_visible_text(element: Element) -> bool:

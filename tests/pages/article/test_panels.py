@@ -32,6 +32,11 @@ def read(middle):
         f"{TABS}<div><div role=tabpanel>{PIP}</div><div role=tabpanel hidden>{CONDA}</div></div>",
         f"<div>{NAMED}</div>{PANEL.format('a', '', PIP)}{PANEL.format('b', 'hidden', CONDA)}",
         f"<div>{RADIOS}{LABELS}<div><div>{PIP}</div><div>{CONDA}</div></div></div>",
+        (
+            "<ul><li><a data-toggle=tab href=#x>pip</a></li>"
+            "<li><a data-bs-toggle=pill href=#y>conda</a></li></ul>"
+            f"<div><div id=x>{PIP}</div><div id=y style='display:none'>{CONDA}</div></div>"
+        ),
         f"<div>{MIXED}<div><div>{PIP}</div><div>{CONDA}</div></div></div>",
     ],
 )
@@ -124,3 +129,9 @@ def test_visible_text_that_screen_readers_skip_and_searchable_text_are_shown(sho
     found = read(shown)
     assert "The answer is of some" in found
     assert "Read more" not in found
+
+
+def test_a_heading_of_split_words_keeps_its_text():
+    split = "<h2><span aria-hidden=true>Old </span><span aria-hidden=true>mills</span>{}</h2>"
+    found = read(split.format("<span class=sr-only>Old mills</span>"))
+    assert re.sub("<[^<>]*>", "", found).strip() == "Old mills"
