@@ -24,12 +24,12 @@ from archiver.pages.parsing import base_of
 from archiver.pages.references import MAX_LINK_HEADER, clean_reference
 
 MAX_LINKS: Final = 20
-_LINKS: Final = "head link[rel~='canonical' i][href]"
+_LINKS: Final = "link[rel~='canonical' i][href]"
 
 
 def canonical_of(tree: LexborHTMLParser, url: str) -> str:
     """Return the canonical URL of a page, absolute; empty if it is missing or equals ``url``."""
-    links = tree.css(_LINKS)[:MAX_LINKS]
+    links = tree.head.css(_LINKS)[:MAX_LINKS] if tree.head else []
     if not links:
         return ""
     return _plausible_canonical(
@@ -515,7 +515,8 @@ def _author(tree: LexborHTMLParser, meta: dict[str, str]) -> str:
 
 
 def _marked_author(tree: LexborHTMLParser) -> str:
-    for selector in _NAMES:
+    is_any = tree.css_first(", ".join(_NAMES)) is not None
+    for selector in _NAMES if is_any else ():
         for element in tree.css(selector)[:3]:
             name = _person(element.text() or "")
             if 0 < len(name) <= MAX_NAME:
@@ -539,7 +540,8 @@ def _language(tree: LexborHTMLParser, meta: dict[str, str]) -> str:
 
 
 def _time(tree: LexborHTMLParser) -> str:
-    for selector in _TIMES:
+    is_any = tree.css_first(", ".join(_TIMES)) is not None
+    for selector in _TIMES if is_any else ():
         element = tree.css_first(selector)
         if element:
             return _clean(element.attributes.get("datetime") or element.text() or "")

@@ -7,7 +7,7 @@ that scripts insert its content.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -92,6 +92,7 @@ def may_need_browser(tree: LexborHTMLParser) -> bool:
     return main.length < (MAX_COUNTED if main.has_gap else LEAST_CHARACTERS)
 
 
+_Attributes = Mapping[str, str | None]
 _FURNITURE = frozenset({"nav", "footer", "header", "aside", "dialog"})
 _OWN_HEADS = frozenset({"header", "footer"})
 """Elements that are part of the content if they are in ``main`` or ``article``."""
@@ -177,12 +178,7 @@ class _MainContent:
         while node is not None and self.length < self._most:
             if node.is_text_node:
                 self._take("".join((node.text_content or "").split()), is_linked=link is not None)
-            elif (
-                node.is_element_node
-                and not _is_unread(node)
-                and not self._is_outside_content(node, main)
-            ):
-                self._note_missing_content(node)
+            elif node.is_element_node and self._is_content(node, main):
                 if node.child is not None:
                     if main is None and _is_main(node):
                         main, self._before_main = node, self._seen
@@ -212,29 +208,38 @@ class _MainContent:
         else:
             self.length += len(text)
 
-    def _is_outside_content(self, node: LexborNode, main: LexborNode | None) -> bool:
+    def _is_content(self, node: LexborNode, main: LexborNode | None) -> bool:
+        """Return whether an element is visible content; record whether scripts will fill it."""
+        attributes = node.attributes
+        names = f"{attributes.get('class') or ''} {attributes.get('id') or ''}"[:_MOST_NAMES]
+        if _is_unread(node, attributes) or self._is_outside(node, attributes, names, main):
+            return False
+        self._note_missing_content(node, attributes, names)
+        return True
+
+    def _is_outside(
+        self, node: LexborNode, attributes: _Attributes, names: str, main: LexborNode | None
+    ) -> bool:
         """Return whether an element is outside of the content, such as navigation."""
-        tag, attributes = node.tag or "", node.attributes
+        tag = node.tag or ""
         if tag in _MAIN or tag == "body":
             return False
         if tag in _FURNITURE and not (main is not None and tag in _OWN_HEADS):
             return True
         if (attributes.get("role") or "").lower() in _FURNITURE_ROLES:
             return True
-        names = f"{attributes.get('class') or ''} {attributes.get('id') or ''}"
-        if main is not None or not _FURNITURE_NAMES.search(names[:_MOST_NAMES]):
+        if main is not None or not _FURNITURE_NAMES.search(names):
             return False
         return node.css_first("main, article") is None
 
-    def _note_missing_content(self, node: LexborNode) -> None:
+    def _note_missing_content(self, node: LexborNode, attributes: _Attributes, names: str) -> None:
         """Record the signs that scripts will fill an element."""
-        tag, attributes = node.tag or "", node.attributes
-        names = f"{attributes.get('class') or ''} {attributes.get('id') or ''}"
+        tag = node.tag or ""
         if tag in _MEDIA:
             self._media += 1
         is_busy = (attributes.get("aria-busy") or "").lower() == "true"
         is_waiting = is_busy or (attributes.get("role") or "").lower() in _WAITING_ROLES
-        if is_waiting or _WAITING_NAMES.search(names[:_MOST_NAMES]):
+        if is_waiting or _WAITING_NAMES.search(names):
             self._waits = True
         if node.child is not None:
             return
@@ -277,7 +282,11 @@ def _texts(root: LexborNode) -> Iterator[str]:
         if node.is_text_node:
             if text := "".join((node.text_content or "").split()):
                 yield text
-        elif node.is_element_node and not _is_unread(node) and node.child is not None:
+        elif (
+            node.is_element_node
+            and node.child is not None
+            and not _is_unread(node, node.attributes)
+        ):
             node = node.child
             continue
         node = _following(node, root)
@@ -292,10 +301,9 @@ def _following(node: LexborNode, root: LexborNode) -> LexborNode | None:
     return node.next
 
 
-def _is_unread(node: LexborNode) -> bool:
+def _is_unread(node: LexborNode, attributes: _Attributes) -> bool:
     if node.tag in _UNREAD:
         return True
-    attributes = node.attributes
     style = (attributes.get("style") or "").replace(" ", "").lower()
     return "hidden" in attributes or "display:none" in style
 
