@@ -5,6 +5,7 @@ import re
 import shlex
 from pathlib import Path
 
+import pytest
 import yaml
 from click.testing import CliRunner
 
@@ -24,20 +25,17 @@ def expressions(name: str) -> list[str]:
     return [target["expr"] for panel in panels for target in panel["targets"]]
 
 
-def test_every_metric_in_use_exists():
-    for name in ["alerts", "dashboard"]:
-        metrics = Metrics()
-        metrics.count_response("GET", "page", 200, 0.1)
-        existing = set(re.findall(r"^([a-z_]+)", metrics.page().decode(), re.MULTILINE))
-        existing |= {
-            "archiver_jobs",
-            "archiver_queue_wait_seconds",
-        }  # exist only once there are any
+@pytest.mark.parametrize("name", ["alerts", "dashboard"])
+def test_every_metric_in_use_exists(name):
+    metrics = Metrics()
+    metrics.count_response("GET", "page", 200, 0.1)
+    existing = set(re.findall(r"^([a-z_]+)", metrics.page().decode(), re.MULTILINE))
+    existing |= {"archiver_jobs", "archiver_queue_wait_seconds"}  # exist only once there are any
 
-        used = {metric for each in expressions(name) for metric in _METRIC.findall(each)}
+    used = {metric for each in expressions(name) for metric in _METRIC.findall(each)}
 
-        assert len(used) > 5
-        assert used <= existing
+    assert len(used) > 5
+    assert used <= existing
 
 
 def test_every_alert_explains_what_to_do():
@@ -59,10 +57,10 @@ def test_every_alert_has_a_test_case_in_which_it_fires():
     assert {each["alertname"] for each in expected if each.get("exp_alerts")} == named
 
 
-def test_units_start_existing_commands():
-    for unit in sorted((DEPLOY / "systemd").iterdir()):
-        (start,) = re.findall(r"^ExecStart=(.+)$", unit.read_text(), re.MULTILINE)
-        program, *arguments = shlex.split(start.replace("%i", "8080"))
+@pytest.mark.parametrize("unit", sorted((DEPLOY / "systemd").iterdir()), ids=lambda each: each.name)
+def test_units_start_existing_commands(unit):
+    (start,) = re.findall(r"^ExecStart=(.+)$", unit.read_text(), re.MULTILINE)
+    program, *arguments = shlex.split(start.replace("%i", "8080"))
 
-        assert program.endswith("/.venv/bin/archiver")
-        assert CliRunner().invoke(cli, [*arguments, "--help"]).exit_code == 0
+    assert program.endswith("/.venv/bin/archiver")
+    assert CliRunner().invoke(cli, [*arguments, "--help"]).exit_code == 0

@@ -34,16 +34,14 @@ def test_only_areas_with_content_in_one_view_count():
         assert similarity_of(read_png(png(*before)), read_png(png(*after))) == percent
 
 
-def test_an_image_that_is_no_small_png_is_refused():
-    for data in [
-        b"",
-        b"\x89PNG\r\n\x1a\n",
-        png("#")[:40],
-        png("#", form="BMP"),
-        png("#" * 500, *["#"] * 401),
-    ]:
-        with pytest.raises(BrowserError, match="Cannot read"):
-            read_png(data)
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"\x89PNG\r\n\x1a\n", png("#")[:40], png("#", form="BMP"), png("#" * 500, *["#"] * 401)],
+    ids=["empty", "signature", "truncated", "another format", "too large"],
+)
+def test_an_image_that_is_no_small_png_is_refused(data):
+    with pytest.raises(BrowserError, match="Cannot read"):
+        read_png(data)
 
 
 def test_repeated_words_count_each_time():

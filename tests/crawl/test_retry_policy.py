@@ -1,6 +1,8 @@
 from datetime import UTC, datetime, timedelta
 from io import BytesIO
 
+import pytest
+
 from archiver.config import Settings
 from archiver.crawl.retry_policy import retry_after_seconds, retry_at, status_failure
 from archiver.model.capture import Exchange
@@ -27,13 +29,13 @@ def status(code, retry_after=None):
     return Failure(FailureKind.HTTP_STATUS, "No.", code, retry_after)
 
 
-def test_each_attempt_waits_six_times_longer_up_to_the_last():
-    for attempts, seconds in [(0, 5), (1, 30), (2, None), (9, None)]:
-        failure = Failure(FailureKind.TIMEOUT, "Too slow.")
+@pytest.mark.parametrize(("attempts", "seconds"), [(0, 5), (1, 30), (2, None), (9, None)])
+def test_each_attempt_waits_six_times_longer_up_to_the_last(attempts, seconds):
+    failure = Failure(FailureKind.TIMEOUT, "Too slow.")
 
-        again = retry_at(failure, lease(attempts), SETTINGS, NOW)
+    again = retry_at(failure, lease(attempts), SETTINGS, NOW)
 
-        assert again == (None if seconds is None else NOW + timedelta(seconds=seconds))
+    assert again == (None if seconds is None else NOW + timedelta(seconds=seconds))
 
 
 def test_only_temporary_failures_are_retried():
@@ -81,8 +83,9 @@ def test_a_response_without_retry_after_sets_no_delay():
     assert retry_after_seconds(503, None, NOW) is None
 
 
-def test_final_status_codes_map_to_failures():
-    for code, kind in [
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [
         (200, None),
         (206, None),
         (204, FailureKind.NOT_A_PAGE),
@@ -90,8 +93,10 @@ def test_final_status_codes_map_to_failures():
         (304, FailureKind.HTTP_STATUS),
         (404, FailureKind.HTTP_STATUS),
         (599, FailureKind.HTTP_STATUS),
-    ]:
-        failure = status_failure(code, None)
+    ],
+)
+def test_final_status_codes_map_to_failures(code, kind):
+    failure = status_failure(code, None)
 
-        assert (failure and failure.kind) == kind
-        assert failure is None or (failure.status == code and failure.message.endswith("."))
+    assert (failure and failure.kind) == kind
+    assert failure is None or (failure.status == code and failure.message.endswith("."))

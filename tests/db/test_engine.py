@@ -210,15 +210,15 @@ def test_stored_texts_contain_no_nul_and_are_restored(text):
     assert decode_nul(encode_nul(text)) == text
 
 
-def test_long_keys_are_shortened_and_stay_unique():
-    for letter in ["a", "€", "😀"]:
-        most = MAX_KEY_BYTES // len(letter.encode())
-        keys = [letter * length for length in range(most - 1, most + 3)]
-        kept = [shortened(key) for key in keys]
+@pytest.mark.parametrize("letter", ["a", "€", "😀"])
+def test_long_keys_are_shortened_and_stay_unique(letter):
+    most = MAX_KEY_BYTES // len(letter.encode())
+    keys = [letter * length for length in range(most - 1, most + 3)]
+    kept = [shortened(key) for key in keys]
 
-        assert kept[:2] == keys[:2]
-        assert len({*kept}) == len(keys)
-        assert all(len(key.encode()) <= MAX_KEY_BYTES for key in kept)
+    assert kept[:2] == keys[:2]
+    assert len({*kept}) == len(keys)
+    assert all(len(key.encode()) <= MAX_KEY_BYTES for key in kept)
 
 
 MANY = 20_000

@@ -46,14 +46,14 @@ def test_content_is_decoded_for_any_chunk_size(name, data, size):
     assert found == data
 
 
-def test_a_decompression_bomb_is_detected_before_it_is_decompressed():
-    for name in ["gzip", "zlib", "raw deflate", "br", "zstd"]:
-        label, pack = CODERS[name]
-        out = []
+@pytest.mark.parametrize("name", ["gzip", "zlib", "raw deflate", "br", "zstd"])
+def test_a_decompression_bomb_is_detected_before_it_is_decompressed(name):
+    label, pack = CODERS[name]
+    out = []
 
-        with pytest.raises(TooLarge):
-            out.extend(map(len, decode([pack(bytes(20_000_000))], label, limit=1 << 20)))
-        assert sum(out) <= 1 << 20
+    with pytest.raises(TooLarge):
+        out.extend(map(len, decode([pack(bytes(20_000_000))], label, limit=1 << 20)))
+    assert sum(out) <= 1 << 20
 
 
 def test_content_with_a_wrong_coding_is_returned_unchanged():

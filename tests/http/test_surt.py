@@ -6,6 +6,7 @@ That library is AGPL and so not a dependency; ``benchmarks/surt_oracle.py`` comp
 import re
 from contextlib import suppress
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -87,11 +88,11 @@ def test_a_key_is_printable_ascii_without_a_space(text):
         assert re.fullmatch(r"[!-~]*\)/[!-~]*", surt(parse_url(text)))
 
 
-def test_a_very_long_url_is_processed_in_linear_time():
-    for hostile in ["%25", "%2525", "cfid=", "&cfid=1&cftoken=2", "../", "(" + "a" * 24 + ")/"]:
-        longest = (f"http://a.example/x.aspx/?{hostile}" + hostile * MAX_CHARACTERS)[
-            :MAX_CHARACTERS
-        ]
+@pytest.mark.parametrize(
+    "hostile", ["%25", "%2525", "cfid=", "&cfid=1&cftoken=2", "../", "(" + "a" * 24 + ")/"]
+)
+def test_a_very_long_url_is_processed_in_linear_time(hostile):
+    longest = (f"http://a.example/x.aspx/?{hostile}" + hostile * MAX_CHARACTERS)[:MAX_CHARACTERS]
 
-        assert surt(longest).startswith("example,a)/x.aspx")
-        assert surt(longest.replace("?", "")).startswith("example,a)/")
+    assert surt(longest).startswith("example,a)/x.aspx")
+    assert surt(longest.replace("?", "")).startswith("example,a)/")

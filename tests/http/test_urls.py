@@ -37,8 +37,9 @@ def test_urls_are_serialised_like_in_browsers_without_the_fragment():
         assert parse_url(text) == parsed
 
 
-def test_unsupported_urls_are_refused_with_a_reason():
-    for text, says in [
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
         ("", "empty"),
         ("hello there", "not a URL"),
         ("example.com/x", "Did you mean https://example.com/x?"),
@@ -48,9 +49,11 @@ def test_unsupported_urls_are_refused_with_a_reason():
         ("http://exa mple.com/", "not a valid URL"),
         ("http://example.com/" + "x" * 9000, "longer"),
         ("http://example.com/\ud800", "characters"),
-    ]:
-        with pytest.raises(InvalidUrl, match=says.replace("?", r"\?")):
-            parse_url(text)
+    ],
+)
+def test_unsupported_urls_are_refused_with_a_reason(given, says):
+    with pytest.raises(InvalidUrl, match=says.replace("?", r"\?")):
+        parse_url(given)
 
 
 @given(st.text(max_size=60))

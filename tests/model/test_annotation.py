@@ -2,6 +2,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import reduce
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -133,16 +134,19 @@ def test_folder_names_survive_joining_and_splitting(given_names):
     assert folder_names(folder_path(given_names)) == tuple(filter(None, tidy))
 
 
-def test_a_source_record_is_limited_and_stays_json():
-    for said_there in [
+@pytest.mark.parametrize(
+    "said_there",
+    [
         {"text": "x" * 10_000_000},
         {"texts": ["x" * 1000] * 1000},
         {str(number): "x" * 100 for number in range(10_000)},
-    ]:
-        line = write_source_record(said_there)
+    ],
+)
+def test_a_source_record_is_limited_and_stays_json(said_there):
+    line = write_source_record(said_there)
 
-        assert len(line) <= MAX_SOURCE_LINE
-        assert read_source_record(line)
+    assert len(line) <= MAX_SOURCE_LINE
+    assert read_source_record(line)
 
 
 def test_source_record_lines_are_not_truncated():

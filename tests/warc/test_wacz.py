@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -35,8 +36,9 @@ def test_the_package_digest_matches_its_bytes():
     assert digest["hash"] == f"sha256:{hashlib.sha256(b'{}').hexdigest()}"
 
 
-def test_the_body_of_a_request_becomes_a_query_as_webrecorder_writes_it():
-    for kind, body, query in [
+@pytest.mark.parametrize(
+    ("kind", "body", "query"),
+    [
         ("application/x-www-form-urlencoded; charset=UTF-8", "q=a+b&n=%20", "q=a b&n= "),
         ("application/json", '{"q": {"a": [1, true], "b": null}}', "a=1&a.2_=true&b=null"),
         ("text/plain;charset=UTF-8", '{"a": "b c"}', "a=b c"),
@@ -48,14 +50,16 @@ def test_the_body_of_a_request_becomes_a_query_as_webrecorder_writes_it():
             '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--x--\r\n',
             "a=1",
         ),
-    ]:
-        request = f"POST /a HTTP/1.1\r\nHost: a.example\r\ncontent-type: {kind}\r\n\r\n{body}"
+    ],
+)
+def test_the_body_of_a_request_becomes_a_query_as_webrecorder_writes_it(kind, body, query):
+    request = f"POST /a HTTP/1.1\r\nHost: a.example\r\ncontent-type: {kind}\r\n\r\n{body}"
 
-        found = query_of_request(request.encode())
+    found = query_of_request(request.encode())
 
-        url = found.added_to("https://a.example/a?b")
-        assert url == f"https://a.example/a?b&__wb_method=POST{'&' if query else ''}{query}"
-        assert query_of_request(b"GET / HTTP/1.1\r\n\r\n") is None
+    url = found.added_to("https://a.example/a?b")
+    assert url == f"https://a.example/a?b&__wb_method=POST{'&' if query else ''}{query}"
+    assert query_of_request(b"GET / HTTP/1.1\r\n\r\n") is None
 
 
 @given(st.lists(st.binary(max_size=5).filter(lambda line: b"\n" not in line)), st.integers(1, 40))
