@@ -154,6 +154,22 @@ async def test_an_invalid_snapshot_record_affects_only_its_own_page(runtime, tmp
     assert await problems(runtime) == []
 
 
+async def test_metadata_of_a_page_that_the_file_lacks_becomes_a_link(runtime, tmp_path):
+    entry = {
+        "hash_url": "x", "url": PAGE, "url_given": PAGE, "title": "Mine", "tags": ["t"],
+        "note": "", "source": "cli", "added_at": "2020-01-02T03:04:05Z",
+    }  # fmt: skip
+    document = {"format": "archiver/1", "at": "2020-01-02T03:04:05Z", "entry": entry}
+    made = Warc()
+    made.response(STYLE, b"p { color: red }", "text/css")
+    made.add("metadata", "urn:archiver:x", json.dumps(document).encode())
+
+    await import_warc(runtime, tmp_path, made.bytes)
+
+    (found,) = (await runtime.search.listing(ListingQuery(q="tag:t"))).items
+    assert (found.entry.url, found.entry.state) == (PAGE, State.LINK)
+
+
 async def test_captures_of_a_page_become_snapshots_in_order_of_time(runtime, tmp_path):
     moments = [f"2020-01-0{day}T03:04:05Z" for day in (2, 1, 3)]
     made = Warc()
