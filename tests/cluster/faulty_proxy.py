@@ -16,8 +16,8 @@ class FaultyProxy:
         failing: methods that fail, each with the status of its response.
         code: error code of the store.
         spoil: function that changes the body of GET responses.
-        heard: function that is called with the method when a request arrives.
-        answered: function that is called with the method when the server has responded, before the
+        heard: function that is called with method and path when a request arrives.
+        answered: function that is called with them when the server has responded, before the
             response is passed on to the client.
     """
 
@@ -44,7 +44,7 @@ class FaultyProxy:
         return sum(each == method for each, _ in self.requests)
 
 
-def _nothing(method: str) -> object:
+def _nothing(method: str, path: str) -> object:
     """Do nothing when a request arrives, or was answered."""
 
 
@@ -55,7 +55,7 @@ def _handler(proxy: FaultyProxy, behind: int) -> type[BaseHTTPRequestHandler]:
         def answer(self) -> None:
             proxy.requests.append((self.command, self.path))
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            proxy.heard(self.command)
+            proxy.heard(self.command, self.path)
             if status := proxy.failing.get(self.command):
                 self.send(status, [], f"<Error><Code>{proxy.code}</Code></Error>".encode())
                 return
@@ -71,7 +71,7 @@ def _handler(proxy: FaultyProxy, behind: int) -> type[BaseHTTPRequestHandler]:
                 data = found.read()
             finally:
                 upstream.close()
-            proxy.answered(self.command)
+            proxy.answered(self.command, self.path)
             if self.command == "GET" and "list-type" not in self.path:
                 data = proxy.spoil(data)
             self.send(found.status, found.getheaders(), data)

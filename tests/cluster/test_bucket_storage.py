@@ -250,7 +250,7 @@ def test_a_segment_compacted_during_its_upload_is_removed_again(storage, store, 
     (location,) = append_records(storage, "one")
     path = storage.directory / location.segment
 
-    store.proxy.heard = lambda heard: path.unlink(missing_ok=True) if heard == method else None
+    store.proxy.heard = lambda heard, _: path.unlink(missing_ok=True) if heard == method else None
     storage.upload(location.segment)
 
     assert store.names() == []

@@ -80,7 +80,7 @@ async def test_a_process_killed_during_an_upload_loses_nothing(
     """Before the store has the segment, and before the process knows it."""
     started = []
 
-    def kill(requested):
+    def kill(requested, _):
         if requested == "PUT" and store.names() == ([] if moment == "heard" else [waiting]):
             started[0].kill()
 
@@ -88,7 +88,7 @@ async def test_a_process_killed_during_an_upload_loses_nothing(
 
     assert await crawl(settings, on_start=started.append) == signal.SIGKILL
 
-    setattr(store.proxy, moment, lambda _: None)
+    setattr(store.proxy, moment, lambda *_: None)
     await check(settings, tmp_path, urls)
 
 
