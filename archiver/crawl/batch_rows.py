@@ -76,13 +76,13 @@ class IntactRecords:
         self._store = store
         self._checked = RecentItems[Location, bool](MAX_CHECKED)
 
-    async def originals(self, conn: AsyncConnection, found: Iterable[Capture]) -> list[Capture]:
+    async def originals(self, conn: AsyncConnection, stored: Iterable[Capture]) -> list[Capture]:
         """Replace damaged records by intact ones with the same payload.
 
         A damaged record without an intact copy is left out.
         """
         intact = []
-        for each in found:
+        for each in stored:
             copies = [each]
             if not await self._is_intact(each.location):
                 copies = await captures.all_originals(conn, each.payload_digest, limit=MAX_COPIES)
@@ -104,14 +104,14 @@ class IntactRecords:
             for item in batch
             if isinstance(item.content, VisitResult) and item.content.visit
         }
-        found = {}
+        usable = {}
         for entry_id, row in latest.items():
             snapshot = row.snapshot
             is_same = visited.get(entry_id) == snapshot.capture.payload_digest
             if is_same and snapshot.article and not await self._is_intact(snapshot.article):
                 snapshot = replace(snapshot, extractor=UNREAD)
-            found[entry_id] = snapshot
-        return found
+            usable[entry_id] = snapshot
+        return usable
 
     async def _is_intact(self, place: Location) -> bool:
         if isinstance(self._store.storage, UploadingStorage):
@@ -167,14 +167,14 @@ class BatchRows:
     ) -> dict[int, NewSnapshot]:
         """Build the rows of snapshots; return them by the ``id()`` of the visit's result."""
         words_of = self._db.words.row
-        found = {}
+        built = {}
         results = (each.content for each in batch if isinstance(each.content, VisitResult))
         for each in results:
             entry = indexed.entries.get(each.entry.id)
             if each.visit and entry:
                 planned = plan.snapshots[each.entry.hash_url, each.visit.timestamp]
-                found[id(each)] = _new_snapshot(each, each.visit, entry, planned, places, words_of)
-        return found
+                built[id(each)] = _new_snapshot(each, each.visit, entry, planned, places, words_of)
+        return built
 
     async def index(
         self, batch: Sequence[Item], indexed: IndexedData, plan: Plan, places: Sequence[Location]
@@ -261,9 +261,9 @@ async def _insert_responses(
 ) -> dict[RecordId, int]:
     """Insert responses; return the row ids of captures by record id."""
     excluded = [(record_id, places[n]) for n, record_id in plan.excluded_responses.items()]
-    made = [(each, places[n]) for n, each in plan.captures.items()]
+    placed = [(each, places[n]) for n, each in plan.captures.items()]
     await captures.insert_excluded_responses(conn, excluded)
-    return await captures.insert_placed(conn, made)
+    return await captures.insert_placed(conn, placed)
 
 
 async def _capture_rows(
@@ -281,7 +281,7 @@ async def _capture_rows(
     rows = dict(inserted)
     if earlier:
         stored = await captures.of_records(conn, earlier)
-        rows |= {record_id: found[0][0] for (_, record_id), found in stored.items()}
+        rows |= {record_id: row_ids[0][0] for (_, record_id), row_ids in stored.items()}
     return {key: rows[page.record_id] for key, page in pages.items() if page.record_id in rows}
 
 

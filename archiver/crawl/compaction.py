@@ -291,9 +291,9 @@ def _seen(scanned: Scanned | Damage) -> ScannedRecord:
 
 
 def _referer_of(head: bytes) -> HashUrl | None:
-    found = _REFERER.search(head)
+    match = _REFERER.search(head)
     try:
-        return hash_url(found[1].decode("ascii")) if found else None
+        return hash_url(match[1].decode("ascii")) if match else None
     except ValueError:
         return None
 

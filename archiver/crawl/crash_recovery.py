@@ -79,8 +79,8 @@ async def settle_interrupted(db: Database, lock: RunLock) -> None:
         async with db.write() as conn:
             await imports.release(conn, owner)
             for each in await imports.owned_by(conn, owner):
-                what = "captures" if each.is_archive else "links"
-                reason = INTERRUPTED.format(read=each.read, what=what)
+                contents = "captures" if each.is_archive else "links"
+                reason = INTERRUPTED.format(read=each.read, what=contents)
                 await imports.finish(conn, each.id, error=reason)
                 log.info("import interrupted", name=each.name, read=each.read)
 

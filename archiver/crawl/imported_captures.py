@@ -96,8 +96,8 @@ class RevisitResolver:
             digests = await db_captures.by_stated_digest(conn, sorted(stated))
             digests |= {each: PayloadDigest(each) for each in stated if is_sha256_field(each)}
             local = await db_captures.originals(conn, [*{*digests.values()}])
-        found = {each: ours for each, ours in digests.items() if ours in local}
-        return found | dict.fromkeys(stated & _EMPTY_STATED, EMPTY)
+        stored = {each: ours for each, ours in digests.items() if ours in local}
+        return stored | dict.fromkeys(stated & _EMPTY_STATED, EMPTY)
 
     async def _search(self, revisit: ForeignRevisit) -> PayloadDigest | None:
         """Search the captures that may contain a revisit's payload; return its digest or None."""
@@ -158,10 +158,10 @@ def _captured(revisit: ForeignRevisit, payload: Payload) -> ForeignCapture:
 
 def missing_payload(revisit: ForeignRevisit) -> Unusable:
     """Return the report of a revisit without a stored payload."""
-    what = f"with the digest {revisit.digest}" if revisit.digest else "that it refers to"
+    which = f"with the digest {revisit.digest}" if revisit.digest else "that it refers to"
     return Unusable(
         f"{revisit.url} at {revisit.timestamp}",
-        f"It is a revisit, and the payload {what} is neither in the archive nor in the file. "
+        f"It is a revisit, and the payload {which} is neither in the archive nor in the file. "
         "It waits until a file with that payload is imported.",
     )
 
@@ -247,9 +247,9 @@ class CaptureImporter:
                 continue
             self._recent[identity] = None
             fresh.append(each)
-        taken = await self._look_up(records, fresh)
+        used_ids = await self._look_up(records, fresh)
         for each in fresh:
-            exchange, record_id = self._identified(each, taken)
+            exchange, record_id = self._identified(each, used_ids)
             capture = await make_capture(exchange, record_id)
             await self._context.recorder.keep(exchange, capture)
         return len(fresh)
@@ -282,11 +282,11 @@ class CaptureImporter:
             return await db_captures.used_record_ids(conn, ids)
 
     def _identified(
-        self, capture: ForeignCapture, taken: set[RecordId]
+        self, capture: ForeignCapture, used_ids: set[RecordId]
     ) -> tuple[Exchange, RecordId]:
         """Return the exchange and record id of a capture; the id is new if its own is in use."""
         exchange, record_id = capture.exchange, _uuid(capture.given_id)
-        if record_id is None or record_id in taken or record_id in self._recent_ids:
+        if record_id is None or record_id in used_ids or record_id in self._recent_ids:
             record_id = new_record_id()
             if capture.given_id:
                 field = ORIGINAL_ID, f"<{one_line(capture.given_id)}>"

@@ -513,11 +513,11 @@ def _line(timestamp: Timestamp, noted: object) -> bytes:
 
 
 def _page(line: bytes, source: str) -> ForeignPage | None:
-    digits, _, rest = line.decode().partition(" ")
-    noted, timestamp = json.loads(rest), Timestamp(digits)
+    digits, _, document = line.decode().partition(" ")
+    noted, timestamp = json.loads(document), Timestamp(digits)
     if "format" in noted:
         with suppress(ArchiverError):
-            entry_record = read_entry_record(rest.encode())
+            entry_record = read_entry_record(document.encode())
             return _page_of_record(entry_record) if entry_record else None
         return None
     url, title = noted["url"], noted.get("title", "")[:MAX_TITLE]
@@ -577,7 +577,7 @@ class SavedPageImporter:
             uploaded_at: upload time, if a user uploaded them.
         """
         fields = ((HEAD, SYNTHESISED), (ORIGIN, one_line(origin)), *upload_field(uploaded_at))
-        made = 0
+        count = 0
         for start in range(0, len(batch), PAGES_PER_BATCH):
             some = await self._without_known_undated(batch[start : start + PAGES_PER_BATCH])
             captures = await asyncio.to_thread(
@@ -594,8 +594,8 @@ class SavedPageImporter:
             ]
             for end in filter(None, ends):
                 await end
-                made += 1
-        return made
+                count += 1
+        return count
 
     async def _without_known_undated(self, pages: Sequence[SavedPage]) -> list[SavedPage]:
         """Drop undated pages of saved entries; otherwise every import would add them again."""

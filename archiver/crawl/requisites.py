@@ -357,7 +357,7 @@ class Requisites:
             jar=page.jar,
         )
         try:
-            found, hosts = await self._follow(
+            response, hosts = await self._follow(
                 request,
                 page.stored.get(requisite.url),
                 is_preview_image=requisite.is_preview_image,
@@ -367,12 +367,12 @@ class Requisites:
             expires_at = now + timedelta(seconds=lasts)
             return self._cached(requisite.url, FetchResult(None, error.failure, (), expires_at))
         nested: tuple[Requisite, ...] = ()
-        if requisite.kind in NESTED and found.content:
-            discovery = await self._context.derive.discover(document_of(requisite, found))
+        if requisite.kind in NESTED and response.content:
+            discovery = await self._context.derive.discover(document_of(requisite, response))
             nested = without_other_parts(requisite, discovery.requisites)
         result = FetchResult(
-            found.ref.status,
-            refusal(requisite, found),
+            response.ref.status,
+            refusal(requisite, response),
             nested,
             now + timedelta(seconds=lasts),
             hosts,

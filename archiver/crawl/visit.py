@@ -86,8 +86,8 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
             break  # keep the page that has the refresh, because its target can't be fetched
         first = chain.first or page
         learned = await context.renderer.hint_for(page.ref.url)
-        known = _hint_for_page(lease, page, learned)
-        rendered = await _render_at_once(context, page, known)
+        early_hint = _hint_for_page(lease, page, learned)
+        rendered = await _render_at_once(context, page, early_hint)
         if isinstance(rendered, Rendered):
             return await _visit_rendered(context, requisites, first, rendered, None)
         seen = await inspect_page(
@@ -98,7 +98,7 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
         url = _refresh_target(page, discovery, is_rendered=is_wanted)
         if not url or not chain.may_follow(url):
             break
-    if known is RenderHint.NONE:  # otherwise rendering was already tried
+    if early_hint is RenderHint.NONE:  # otherwise rendering was already tried
         rendered = await _render(context, lease, page, discovery, failure)
     hint = _hint_from_inspection(discovery, failure, learned)
     if isinstance(rendered, Rendered):

@@ -91,8 +91,8 @@ Lookup = Callable[[CTE], ScalarSelect[int]]
 """Function from a table of keys to a subquery for the id of the capture that each key finds."""
 
 
-def _exactly(wanted: CTE) -> ColumnElement[bool]:
-    return capture.c.url == wanted.c.url
+def _exactly(requested: CTE) -> ColumnElement[bool]:
+    return capture.c.url == requested.c.url
 
 
 def _is_no_redirect(_: CTE) -> ColumnElement[bool]:
@@ -106,14 +106,14 @@ def _closest(same: Callable[[CTE], ColumnElement[bool]]) -> tuple[Lookup, Lookup
     """
     own = capture.c
 
-    def before(wanted: CTE) -> ScalarSelect[int]:
-        mine = select(own.id).where(own.surt == wanted.c.surt, same(wanted))
-        mine = mine.where(own.timestamp <= wanted.c.timestamp)
+    def before(requested: CTE) -> ScalarSelect[int]:
+        mine = select(own.id).where(own.surt == requested.c.surt, same(requested))
+        mine = mine.where(own.timestamp <= requested.c.timestamp)
         return mine.order_by(own.timestamp.desc(), own.id.desc()).limit(1).scalar_subquery()
 
-    def after(wanted: CTE) -> ScalarSelect[int]:
-        mine = select(own.id).where(own.surt == wanted.c.surt, same(wanted))
-        mine = mine.where(own.timestamp > wanted.c.timestamp)
+    def after(requested: CTE) -> ScalarSelect[int]:
+        mine = select(own.id).where(own.surt == requested.c.surt, same(requested))
+        mine = mine.where(own.timestamp > requested.c.timestamp)
         return mine.order_by(own.timestamp, own.id.desc()).limit(1).scalar_subquery()
 
     return before, after
@@ -129,24 +129,24 @@ async def insert_all(conn: AsyncConnection, captures: Sequence[Capture]) -> dict
 
 
 async def insert_placed(
-    conn: AsyncConnection, found: Sequence[tuple[Capture, Location]]
+    conn: AsyncConnection, placed: Sequence[tuple[Capture, Location]]
 ) -> dict[RecordId, int]:
     """Insert captures with the locations of their records on disk; return row ids by record id.
 
     An imported file may contain several records with the same id. Each record gets a row, and the
     result contains the first of these rows.
     """
-    if not found:
+    if not placed:
         return {}
-    known = await segment_rows.ids(conn, [*{place.segment for _, place in found}])
+    segment_ids = await segment_rows.ids(conn, [*{place.segment for _, place in placed}])
     first = await next_id(conn, capture_table.c.id)
     rows = [
-        _row(number, known[place.segment], each, place)
-        for number, (each, place) in enumerate(found, first)
+        _row(number, segment_ids[place.segment], each, place)
+        for number, (each, place) in enumerate(placed, first)
     ]
     await insert_rows(conn, capture_table, rows)
     ids: dict[RecordId, int] = {}
-    for number, (each, _) in enumerate(found, first):
+    for number, (each, _) in enumerate(placed, first):
         ids.setdefault(each.record_id, number)
     return ids
 
@@ -505,24 +505,24 @@ _PAYLOAD = (capture.c.payload_digest,)
 _PAIR = (capture.c.surt, capture.c.url, capture.c.payload_digest)
 
 
-def _original(wanted: CTE) -> ScalarSelect[int]:
+def _original(requested: CTE) -> ScalarSelect[int]:
     """Return a subquery for the first response record of each payload, preferably unchunked."""
     return (
         select(capture.c.id)
-        .where(capture.c.payload_digest == wanted.c.payload_digest, capture.c.is_revisit == 0)
+        .where(capture.c.payload_digest == requested.c.payload_digest, capture.c.is_revisit == 0)
         .order_by(capture.c.is_chunked, capture.c.id)
         .limit(1)
         .scalar_subquery()
     )
 
 
-def _original_of_url(wanted: CTE) -> ScalarSelect[int]:
+def _original_of_url(requested: CTE) -> ScalarSelect[int]:
     """Return a subquery for a response record of each (URL, payload)."""
     # "< 1" instead of "= 0" keeps SQLite from using the index of payloads, which is slow if many
     # URLs share a payload.
     return (
         select(capture.c.id)
-        .where(*(capture.c[each.name] == each for each in wanted.c), capture.c.is_revisit < 1)
+        .where(*(capture.c[each.name] == each for each in requested.c), capture.c.is_revisit < 1)
         .limit(1)
         .scalar_subquery()
     )
@@ -535,8 +535,8 @@ async def original_of(conn: AsyncConnection, digest: PayloadDigest) -> Capture |
 
 async def original_or_deleted(conn: AsyncConnection, digest: PayloadDigest) -> Capture | None:
     """Return the first response record with a payload; a deleted record if there is no other."""
-    if found := await original_of(conn, digest):
-        return found
+    if original := await original_of(conn, digest):
+        return original
     own = capture_table.c
     query = ALL_CAPTURES.where(own.payload_digest == to_blob(digest), own.is_revisit == 0)
     row = (await conn.execute(query.order_by(own.id).limit(1))).one_or_none()

@@ -231,11 +231,11 @@ async def items_in_bin(
         keys: hash_urls of entries; None for all entries.
     """
     own, of = entry_table.c, snapshot_table.c
-    wanted = true() if keys is None else own.hash_url.in_(text_values(keys))
+    is_requested = true() if keys is None else own.hash_url.in_(text_values(keys))
     title = func.coalesce(func.nullif(own.given_title, ""), own.page_title)
     entries = await conn.execute(
         select(own.deleted_at, own.hash_url, own.url, title.label("title"), own.snapshot_count)
-        .where(own.deleted_at.is_not(None), wanted)
+        .where(own.deleted_at.is_not(None), is_requested)
         .order_by(own.deleted_at.desc(), own.id)
         .limit(limit)
     )
@@ -246,7 +246,7 @@ async def items_in_bin(
     snapshots = await conn.execute(
         select(of.deleted_at, own.hash_url, own.url, title.label("title"), of.timestamp)
         .join(entry_table, own.id == of.entry_id)
-        .where(of.deleted_at.is_not(None), own.deleted_at.is_(None), wanted)
+        .where(of.deleted_at.is_not(None), own.deleted_at.is_(None), is_requested)
         .order_by(of.deleted_at.desc(), of.id)
         .limit(limit)
     )

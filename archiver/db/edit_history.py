@@ -32,14 +32,16 @@ async def not_in_snapshot_records(
         whole_segments: whether the export copies all records of the segments. Then the metadata
             and state may also be in the records of edits and failures.
     """
-    known = [entry.c.state == State.SAVED]
+    recorded = [entry.c.state == State.SAVED]
     if whole_segments:
-        made = select(func.count()).where(attempt.c.entry_id == entry.c.id).scalar_subquery()
-        known.append((entry.c.state == State.FAILED) & (made <= 1))
+        attempt_count = (
+            select(func.count()).where(attempt.c.entry_id == entry.c.id).scalar_subquery()
+        )
+        recorded.append((entry.c.state == State.FAILED) & (attempt_count <= 1))
     is_changed = entry.c.unrecorded == 1 if whole_segments else entry.c.revision > 0
     rows = await conn.execute(
         select(entry.c.id)
-        .where(entry.c.id.in_(among(ids)), or_(is_changed, not_(or_(*known))))
+        .where(entry.c.id.in_(among(ids)), or_(is_changed, not_(or_(*recorded))))
         .order_by(entry.c.id)
     )
     return list(rows.scalars())

@@ -488,9 +488,9 @@ class Database:
                 "The disk is full, so nothing new can be stored. Free some space."
             )
         orig = self._engines.message_of(error) if isinstance(error, DBAPIError) else str(error)
-        found = IndexUnavailable(message, path=self._engines.place, orig=orig)
-        found.is_damaged = isinstance(error, DatabaseError) and is_damage(error)
-        return found
+        unavailable = IndexUnavailable(message, path=self._engines.place, orig=orig)
+        unavailable.is_damaged = isinstance(error, DatabaseError) and is_damage(error)
+        return unavailable
 
     def require_present(self) -> None:
         """Check that an SQLite file was not removed or replaced while it is open. Blocking.

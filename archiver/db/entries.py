@@ -69,11 +69,11 @@ def by_column(annotation: Annotation) -> dict[str, Any]:
     Raises:
         ValueError: the annotation has no date.
     """
-    found = {}
+    columns = {}
     for field, column in COLUMNS.items():
         value = getattr(annotation, field)
-        found[column.name] = _WRITE[field](value) if field in _WRITE else value
-    return found
+        columns[column.name] = _WRITE[field](value) if field in _WRITE else value
+    return columns
 
 
 def changes(before: Annotation, after: Annotation) -> Mapping[str, Any]:
@@ -460,15 +460,15 @@ async def aliases_of(conn: AsyncConnection, url: str) -> list[str]:
     - One is the canonical URL of the other.
     - Both have the same canonical URL.
     """
-    found = {
+    aliases = {
         each
         for query in (*_by_captures(url), *_by_canonical_url(url))
         for each in (await conn.execute(query.limit(MAX_ROWS))).scalars()
         if each is not None
     }
-    found |= await _redirecting_to(conn, url)
+    aliases |= await _redirecting_to(conn, url)
     host = _host(url)
-    return sorted(found - {url}, key=lambda each: (_host(each) != host, each))[:MAX_ALIASES]
+    return sorted(aliases - {url}, key=lambda each: (_host(each) != host, each))[:MAX_ALIASES]
 
 
 async def saved_aliases(conn: AsyncConnection, url: str) -> dict[int, Entry]:
@@ -478,9 +478,9 @@ async def saved_aliases(conn: AsyncConnection, url: str) -> dict[int, Entry]:
     """
     keys = [hash_url(each) for each in await aliases_of(conn, url)]
     rows = await rows_of(conn, keys) if keys else {}
-    found = await by_ids(conn, sorted(rows.values())) if rows else {}
+    by_row = await by_ids(conn, sorted(rows.values())) if rows else {}
     numbers = [rows[key] for key in keys if key in rows]
-    return {each: found[each] for each in numbers if each in found and found[each].latest}
+    return {each: by_row[each] for each in numbers if each in by_row and by_row[each].latest}
 
 
 def _host(url: str) -> str:

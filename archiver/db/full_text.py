@@ -278,28 +278,28 @@ class _Reader:
         self._at = 0
 
     def either(self, columns: Sequence[str]) -> str:
-        found = [self._both(columns)]
+        parts = [self._both(columns)]
         while self._accept("OR"):
-            found.append(self._both(columns))
-        return found[0] if len(found) == 1 else f"({' | '.join(found)})"
+            parts.append(self._both(columns))
+        return parts[0] if len(parts) == 1 else f"({' | '.join(parts)})"
 
     def _both(self, columns: Sequence[str]) -> str:
-        found = [self._without(columns)]
+        parts = [self._without(columns)]
         while self._accept("AND"):
-            found.append(self._without(columns))
-        return found[0] if len(found) == 1 else f"({' & '.join(found)})"
+            parts.append(self._without(columns))
+        return parts[0] if len(parts) == 1 else f"({' & '.join(parts)})"
 
     def _without(self, columns: Sequence[str]) -> str:
-        found = self._one(columns)
+        query = self._one(columns)
         while self._accept("NOT"):
-            found = f"({found} & !{self._one(columns)})"
-        return found
+            query = f"({query} & !{self._one(columns)})"
+        return query
 
     def _one(self, columns: Sequence[str]) -> str:
         if self._accept("("):
-            found = self.either(columns)
+            query = self.either(columns)
             self._at += 1
-            return found
+            return query
         if self._accept("NEAR"):
             return self._near()
         if self._accept("{"):

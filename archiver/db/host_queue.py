@@ -147,13 +147,13 @@ def next_jobs(
     )
     if is_postgresql:
         due = first.correlate(ready).lateral("due")
-        found = ready.outerjoin(due, true()).outerjoin(job, job.c.id == due.c.id)
+        joined = ready.outerjoin(due, true()).outerjoin(job, job.c.id == due.c.id)
     else:
-        found = ready.outerjoin(job, job.c.id.in_(first.correlate(ready)))
-    found = found.outerjoin(entry, entry.c.id == job.c.entry_id)
+        joined = ready.outerjoin(job, job.c.id.in_(first.correlate(ready)))
+    joined = joined.outerjoin(entry, entry.c.id == job.c.entry_id)
     columns = ready.c.priority.label("rank"), ready.c.host.label("name")
     limit = bindparam("count", type_=Integer)
-    return select(*columns, *LEASED).select_from(found).limit(limit)
+    return select(*columns, *LEASED).select_from(joined).limit(limit)
 
 
 async def soonest(conn: AsyncConnection, busy: Collection[str] = ()) -> dict[int, int]:

@@ -78,7 +78,8 @@ async def superseded(
         (key, moment)
         for key, moment in visits
         if any(
-            made <= moment < until and moment != saved for made, saved, until in ended.get(key, ())
+            created <= moment < until and moment != saved
+            for created, saved, until in ended.get(key, ())
         )
     }
     return late - await _snapshots_of(conn, {key for key, _ in late})

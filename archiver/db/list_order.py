@@ -92,9 +92,9 @@ def _of_any(
         .subquery(f"found_{n}")
         for n, one in enumerate(filters)
     ]
-    found = union(*(select(some) for some in each)).subquery("found")
-    order = (found.c.added_at, found.c.id)
-    query = select(found.c.added_at, found.c.id).limit(limit)
+    ids = union(*(select(some) for some in each)).subquery("found")
+    order = (ids.c.added_at, ids.c.id)
+    query = select(ids.c.added_at, ids.c.id).limit(limit)
     return query.order_by(*order if oldest_first else (column.desc() for column in order))
 
 

@@ -190,14 +190,14 @@ class PostgresIndex:
             number = await self._schema_id(conn)
             query = text("SELECT obj_description(CAST(:number AS OID), 'pg_namespace')")
             claim = str((await conn.execute(query, {"number": number})).scalar() or "")
-            owner, _, known = (claim or name).partition(" ")
-            known = known or (store if store and owner == name else "")
-            wanted = f"{owner} {known}".rstrip()
-            if number and wanted != claim:
-                quoted = wanted.replace("'", "''")
+            owner, _, current_store = (claim or name).partition(" ")
+            current_store = current_store or (store if store and owner == name else "")
+            new_claim = f"{owner} {current_store}".rstrip()
+            if number and new_claim != claim:
+                quoted = new_claim.replace("'", "''")
                 await conn.exec_driver_sql(f"COMMENT ON SCHEMA {self._schema} IS '{quoted}'")
                 await conn.commit()
-            return owner, known or None
+            return owner, current_store or None
 
     def exists(self) -> bool:
         """Return whether the schema exists. Blocking."""

@@ -87,17 +87,17 @@ def split(tree: Node) -> Split:
     results of the index. SQL checks these conditions again, because keys may be outdated.
     """
     full_text: list[Node] = []
-    rest: list[Node] = []
+    checked: list[Node] = []
     for node in conjuncts(tree):
-        (full_text if is_full_text(node) else rest).append(node)
+        (full_text if is_full_text(node) else checked).append(node)
     if not full_text:
         return Split("", tree)
-    keyed = [each for each in rest if isinstance(each, FieldCondition) and _keys(each)]
-    denied = [each for each in rest if isinstance(each, Not) and is_full_text(each.node)]
-    rest = [each for each in rest if each not in denied]
+    keyed = [each for each in checked if isinstance(each, FieldCondition) and _keys(each)]
+    denied = [each for each in checked if isinstance(each, Not) and is_full_text(each.node)]
+    checked = [each for each in checked if each not in denied]
     wanted = conjunction([*full_text, *keyed, *denied])
     match, unordered = expression(wanted), expression(wanted, unordered=True)
-    remaining = conjunction(rest) if rest else EVERYTHING
+    remaining = conjunction(checked) if checked else EVERYTHING
     return Split(match, remaining, unordered if unordered != match else "")
 
 
@@ -148,8 +148,8 @@ def _all(nodes: Sequence[Node], *, unordered: bool) -> str:
     ]
     denied = [expression(each.node) for each in nodes if isinstance(each, Not)]
     # Duplicates are removed, because the database would search for each of them.
-    found = f"({' AND '.join(dict.fromkeys(expressions))})"
-    return f"({found} NOT ({' OR '.join(denied)}))" if denied else found
+    joined = f"({' AND '.join(dict.fromkeys(expressions))})"
+    return f"({joined} NOT ({' OR '.join(denied)}))" if denied else joined
 
 
 def _term(term: Term, *, unordered: bool) -> str:

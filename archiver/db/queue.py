@@ -168,15 +168,15 @@ async def pause_import(
         .where(job.c.state == State.QUEUED, *mine)
         .limit(limit)
     )
-    found = rows.all()
-    ids = among(row.id for row in found)
+    moved = rows.all()
+    ids = among(row.id for row in moved)
     await conn.execute(update(job).where(job.c.id.in_(ids)).values(priority=priority))
     await conn.execute(
         update(job).where(job.c.state == State.FETCHING, *mine).values(priority=priority)
     )
-    await set_ready(conn, [(priority, row.host, row.not_before_ms) for row in found])
-    await host_queue.move_back(conn, {(row.priority, row.host) for row in found}, now)
-    return len(found)
+    await set_ready(conn, [(priority, row.host, row.not_before_ms) for row in moved])
+    await host_queue.move_back(conn, {(row.priority, row.host) for row in moved}, now)
+    return len(moved)
 
 
 async def lease(
@@ -216,9 +216,9 @@ async def lease(
             served |= {(row.rank, row.name) for row in rows}
             ready += [row for row in rows if row.id is not None]
     stamp = await jobs.next_stamp(conn, now)
-    taken = await _take(conn, ready, owner=owner, stamp=stamp)
+    leases = await _take(conn, ready, owner=owner, stamp=stamp)
     await host_queue.move_back(conn, served, now)
-    return taken
+    return leases
 
 
 async def _next_jobs(
@@ -254,7 +254,7 @@ async def lease_only(
 
     With PostgreSQL, ``locked_hosts`` contains the hosts that this worker has locked.
     """
-    wanted = (
+    query = (
         select(job.c.id)
         .where(
             job.c.id.in_(among(job_ids)),
@@ -266,13 +266,13 @@ async def lease_only(
         .limit(count)
     )
     if locked_hosts is not None:
-        wanted = wanted.where(job.c.host.in_(text_values(locked_hosts)))
-    ids = (await conn.execute(wanted)).scalars().all()
+        query = query.where(job.c.host.in_(text_values(locked_hosts)))
+    ids = (await conn.execute(query)).scalars().all()
     rows = (await conn.execute(_LEASES.where(job.c.id.in_(among(ids))))).all() if ids else ()
     stamp = await jobs.next_stamp(conn, now)
-    taken = await _take(conn, rows, owner=owner, stamp=stamp)
+    leases = await _take(conn, rows, owner=owner, stamp=stamp)
     await host_queue.move_back(conn, {(row.priority, row.host) for row in rows}, now)
-    return taken
+    return leases
 
 
 async def hosts_of(conn: AsyncConnection, job_ids: Sequence[int]) -> list[str]:
@@ -344,12 +344,12 @@ async def requeue(
             job.c.id.in_(among(job_ids)), job.c.state == State.FETCHING, job.c.owner == owner
         )
     )
-    found = rows.all()
-    if not found:
+    requeued = rows.all()
+    if not requeued:
         return
     await conn.execute(
         update(job)
-        .where(job.c.id.in_(among(row.id for row in found)))
+        .where(job.c.id.in_(among(row.id for row in requeued)))
         .values(
             state=State.QUEUED,
             owner=None,
@@ -357,8 +357,8 @@ async def requeue(
             interrupted=Greatest(job.c.interrupted, int(interrupted)),
         )
     )
-    await host_queue.make_ready(conn, {(row.priority, row.host): to_ms(now) for row in found})
-    await counters.change(conn, {counters.QUEUED: len(found), counters.FETCHING: -len(found)})
+    await host_queue.make_ready(conn, {(row.priority, row.host): to_ms(now) for row in requeued})
+    await counters.change(conn, {counters.QUEUED: len(requeued), counters.FETCHING: -len(requeued)})
 
 
 async def as_leases(conn: AsyncConnection, job_ids: Sequence[int]) -> list[Lease]:
@@ -498,11 +498,11 @@ async def open_jobs(conn: AsyncConnection, leases: Sequence[Lease], now: datetim
     if not leases:
         return OpenJobs(frozenset(), frozenset(), 0)
     owners = {lease.job_id: lease.owner for lease in leases}
-    found = (await conn.execute(_JOBS_BY_ID, {"these": [*owners]})).all()
+    rows = (await conn.execute(_JOBS_BY_ID, {"these": [*owners]})).all()
     stamp = await jobs.next_stamp(conn, now)
-    leased = {row.id for row in found if row.state == State.FETCHING}
-    lost = {row.id for row in found if row.id in leased and row.owner != owners[row.id]}
-    is_open = {row.id for row in found if row.state in (State.QUEUED, State.FETCHING)}
+    leased = {row.id for row in rows if row.state == State.FETCHING}
+    lost = {row.id for row in rows if row.id in leased and row.owner != owners[row.id]}
+    is_open = {row.id for row in rows if row.state in (State.QUEUED, State.FETCHING)}
     return OpenJobs(frozenset(is_open - lost), frozenset(leased - lost), stamp)
 
 

@@ -254,8 +254,8 @@ def _finding(words: WordIndex, count: int) -> CompoundSelect[*tuple[Any, ...]]:
     """Return the statement that selects a list of matches for each of ``count`` expressions."""
     arms = []
     for n in range(count):
-        found = with_expressions(words.matching.replace(":match", f":match{n}"), f"match{n}")
-        arms.append(select_lists(found, "id").add_columns(literal_column(str(n))))
+        statement = with_expressions(words.matching.replace(":match", f":match{n}"), f"match{n}")
+        arms.append(select_lists(statement, "id").add_columns(literal_column(str(n))))
     return union_all(*arms)
 
 

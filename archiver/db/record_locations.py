@@ -322,26 +322,26 @@ async def delete_lost(
         at: time of the failure.
     """
     ids = [*(await segment_rows.ids(conn, [*names])).values()]
-    gone = await _captures(conn, ids)
-    hollow = await _revisits_without_original(conn, ids, gone)
+    lost = await _captures(conn, ids)
+    hollow = await _revisits_without_original(conn, ids, lost)
     rows = await conn.execute(
         select(snapshot.c.id, snapshot.c.entry_id).where(
             or_(
                 snapshot.c.metadata_segment_id.in_(among(ids)),
-                snapshot.c.capture_id.in_(among([*gone, *hollow])),
+                snapshot.c.capture_id.in_(among([*lost, *hollow])),
             )
         )
     )
-    found = rows.all()
-    concerned = sorted({row.entry_id for row in found})
+    lost_snapshots = rows.all()
+    concerned = sorted({row.entry_id for row in lost_snapshots})
     await deletions.erase_deleted(conn)
-    await deletions.erase_snapshots(conn, [row.id for row in found])
+    await deletions.erase_snapshots(conn, [row.id for row in lost_snapshots])
     await _forget_places(conn, ids)
     bare = await _reset_without_snapshots(conn, concerned)
     failed = [attempts.FailedAttempt(each, at, why, final=True) for each in concerned]
     await attempts.add_failures(conn, failed)
     await edit_history.mark_unrecorded(conn, concerned)
-    return LostCounts(len(found), len(bare))
+    return LostCounts(len(lost_snapshots), len(bare))
 
 
 async def _captures(conn: AsyncConnection, ids: Sequence[int]) -> list[int]:

@@ -631,8 +631,8 @@ def _create_full_text() -> None:
     # SQLAlchemy has no type annotations for DDL.
     for dialect, statements in _FULL_TEXT_DDL.items():
         for each in statements:
-            made = DDL(each)  # type: ignore[no-untyped-call]
-            event.listen(document, "after_create", made.execute_if(dialect=dialect))
+            ddl = DDL(each)  # type: ignore[no-untyped-call]
+            event.listen(document, "after_create", ddl.execute_if(dialect=dialect))
     dropped = DDL(f"DROP TABLE {FULL_TEXT}")  # type: ignore[no-untyped-call]
     event.listen(document, "before_drop", dropped)
 

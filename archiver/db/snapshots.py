@@ -175,8 +175,8 @@ async def neighbours(
     mine = select(snapshot.c.timestamp).where(snapshot.c.entry_id == entry_id)
     before = mine.where(snapshot.c.timestamp < moment).order_by(snapshot.c.timestamp.desc())
     after = mine.where(snapshot.c.timestamp > moment).order_by(snapshot.c.timestamp)
-    found = [(await conn.execute(each.limit(1))).scalar() for each in (before, after)]
-    earlier, later = (Timestamp(f"{each:014d}") if each else None for each in found)
+    timestamps = [(await conn.execute(each.limit(1))).scalar() for each in (before, after)]
+    earlier, later = (Timestamp(f"{each:014d}") if each else None for each in timestamps)
     return earlier, later
 
 

@@ -101,13 +101,13 @@ async def nearest_names(conn: AsyncConnection, which: Condition, value: str) -> 
         which: ``TAG``, ``LIST`` or ``SITE``.
         value: the name in the query.
     """
-    wanted, most = _normalised_name(which, value), 2 if len(value) >= LONG_NAME else 1
-    if len(wanted) < SHORTEST_NAME or await _is_there(conn, which, value):
+    normalised, most = _normalised_name(which, value), 2 if len(value) >= LONG_NAME else 1
+    if len(normalised) < SHORTEST_NAME or await _is_there(conn, which, value):
         return None
     best: tuple[int, int, str] | None = None
     for name, written, count in await _names(conn, which, value):
-        away = OSA.distance(wanted, name, score_cutoff=most)  # most + 1 if it is more than most
-        is_similar = away <= most or name.startswith(wanted)
+        away = OSA.distance(normalised, name, score_cutoff=most)  # most + 1 if it is more than most
+        is_similar = away <= most or name.startswith(normalised)
         if is_similar and (best is None or (away, -count, written) < best):
             best = away, -count, written
     return best[2] if best else None

@@ -141,7 +141,7 @@ async def in_batches(
     after = 0
     while True:
         async with db.read() as conn:
-            found, after = await read_after(conn, after, limit=most)
-        if not found:
+            batch, after = await read_after(conn, after, limit=most)
+        if not batch:
             return
-        yield found
+        yield batch

@@ -196,10 +196,10 @@ async def recorded(
     named = await conn.execute(
         select(gone_capture.c.record_id).where(gone_capture.c.deletion == deletion)
     )
-    found = {
+    deleted = {
         key: DeletedEntry(key, generations.get(key), tuple(each)) for key, each in by_entry.items()
     }
-    return found, [RecordId(each) for each in named.scalars()]
+    return deleted, [RecordId(each) for each in named.scalars()]
 
 
 async def captures(conn: AsyncConnection, record_ids: Sequence[RecordId]) -> set[RecordId]:

@@ -272,12 +272,12 @@ def _segment_names(new: Sequence[NewSnapshot]) -> set[str]:
     return {place.segment for place in places}
 
 
-def _article_columns(found: NewSnapshot, segment_ids: Mapping[str, int]) -> dict[str, Any]:
+def _article_columns(new: NewSnapshot, segment_ids: Mapping[str, int]) -> dict[str, Any]:
     """Return the columns that another extraction of the article changes."""
-    article, record = found.article, found.record
+    article, record = new.article, new.record
     return {
-        **asdict(found.metadata),
-        "extractor": found.extractor,
+        **asdict(new.metadata),
+        "extractor": new.extractor,
         "article_segment_id": segment_ids[article.segment] if article else None,
         "article_offset": article.offset if article else None,
         "article_length": article.length if article else None,

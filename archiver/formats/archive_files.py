@@ -260,8 +260,8 @@ class FoundBatches:
     A read error is raised after the last batch.
     """
 
-    def __init__(self, found: Iterator[Found]) -> None:
-        self._found = found
+    def __init__(self, records: Iterator[Found]) -> None:
+        self._found = records
         self._error: UnreadableFile | None = None
 
     def next(self) -> list[Found]:
@@ -287,13 +287,13 @@ class FoundBatches:
         return batch
 
 
-def _memory_size(found: Found) -> int:
-    match found:
+def _memory_size(record: Found) -> int:
+    match record:
         case ForeignCapture():
-            return _LEAST_MEMORY_SIZE + min(found.exchange.payload_length, SPOOLED_BYTES)
+            return _LEAST_MEMORY_SIZE + min(record.exchange.payload_length, SPOOLED_BYTES)
         case ForeignEntryRecord() | ForeignRendition():
-            return len(found.block)
+            return len(record.block)
         case ForeignRevisit():
-            return len(found.head) + len(found.request)
+            return len(record.head) + len(record.request)
         case _:
             return 0

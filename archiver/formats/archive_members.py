@@ -211,8 +211,8 @@ class TarMembers:
 
     def open(self, name: str) -> BinaryIO:
         """Open a member as a stream; empty if it does not exist."""
-        found = self._found.get(name)
-        member = self._archive.extractfile(found) if self._archive and found else None
+        info = self._found.get(name)
+        member = self._archive.extractfile(info) if self._archive and info else None
         return cast("BinaryIO", member or io.BytesIO(b""))
 
     def read(self, name: str, most: int) -> bytes:

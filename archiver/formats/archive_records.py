@@ -325,9 +325,9 @@ Found = (
 )
 
 
-def is_capture(found: Found) -> TypeGuard[ForeignCapture]:
+def is_capture(record: Found) -> TypeGuard[ForeignCapture]:
     """Return whether a converted record is a capture of its URL."""
-    return isinstance(found, ForeignCapture) and found.exchange.is_shown
+    return isinstance(record, ForeignCapture) and record.exchange.is_shown
 
 
 def read_found(record: ForeignRecord, *, most_bytes: int) -> Found:

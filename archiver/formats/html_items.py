@@ -255,8 +255,8 @@ def _soup(html: str) -> BeautifulSoup:
 
 def _cut_at_end_tag(piece: _Piece) -> str:
     end = _TEXT_ENDS.get(piece.name)
-    found = end.search(piece.html) if end else None
-    return piece.html[: found.start()] if found else piece.html
+    match = end.search(piece.html) if end else None
+    return piece.html[: match.start()] if match else piece.html
 
 
 def _escape_text(html: str, element: str = "") -> str:

@@ -57,7 +57,7 @@ _FIELDS = FieldMap(
 
 
 def _ancestors(
-    collection: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]]
+    collection: Mapping[str, Any], by_id: Mapping[str, Mapping[str, Any]]
 ) -> list[Mapping[str, Any]]:
     """Return a collection and its ancestors, beginning with the outermost ancestor."""
     line: list[Mapping[str, Any]] = []
@@ -65,7 +65,7 @@ def _ancestors(
     while at is not None and len(line) < MAX_DEPTH:
         line.insert(0, at)
         parent = text_of(at.get("parentId"))
-        at = known.get(parent) if parent else None
+        at = by_id.get(parent) if parent else None
     return line
 
 

@@ -503,8 +503,8 @@ def _around_words(text: str, before: str, behind: str) -> str:
 
 def _indented(text: str, first: str, other: str) -> str:
     lines: Iterable[str] = text.split("\n")
-    begun, *rest = lines
-    return "\n".join([f"{first}{begun}".rstrip(), *(f"{other}{each}".rstrip() for each in rest)])
+    begun, *further = lines
+    return "\n".join([f"{first}{begun}".rstrip(), *(f"{other}{each}".rstrip() for each in further)])
 
 
 def _backticks(text: str, least: int) -> str:

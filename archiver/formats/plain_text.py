@@ -106,8 +106,8 @@ def _title_after(line: str, start: int, end: int) -> str:
     """Return the title after a URL in markup; empty if there is none."""
     before, after = line[max(0, start - _LONGEST_OPENING) : start], line[end : end + _MAX_TITLE]
     for opening, title in _TITLES_AFTER:
-        if opening.search(before) and (found := title.match(after)):
-            return " ".join(unescape(found[1]).split())
+        if opening.search(before) and (match := title.match(after)):
+            return " ".join(unescape(match[1]).split())
     return ""
 
 

@@ -92,5 +92,5 @@ def refusal_of(file: SourceFile) -> UnreadableFile:
 
 def is_binary(file: SourceFile) -> bool:
     """Return whether the file has a known signature or is not text."""
-    known = any(file.head.startswith(signature) for signature, *_ in _SIGNATURES)
-    return known or not file.is_text
+    has_signature = any(file.head.startswith(signature) for signature, *_ in _SIGNATURES)
+    return has_signature or not file.is_text

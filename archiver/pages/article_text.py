@@ -83,13 +83,13 @@ def to_reading(html: str) -> str:
     """
     html = _FORMULA.sub(_as_tex, html)
     pieces = _CODE.split(html)
-    shown = [
+    parts = [
         entities.unescape(_TAG.sub(_between, each)).strip("\n")
         if n % 2
         else to_text(" ".join(each.split()))  # line breaks of the source have no meaning
         for n, each in enumerate(pieces)
     ]
-    return "\n".join(each for each in shown if each)
+    return "\n".join(each for each in parts if each)
 
 
 def _as_tex(formula: re.Match[str]) -> str:

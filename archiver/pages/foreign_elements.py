@@ -110,9 +110,9 @@ def walk_xml(text: str) -> Iterator[XmlElement | XmlStyle]:
 def _seen(parser: "etree.XMLPullParser[etree._Element]") -> Iterator[XmlElement | XmlStyle]:
     try:
         for event, node in parser.read_events():
-            found = _instruction(node) if event == "pi" else _element(node)
-            if found:
-                yield found
+            event_node = _instruction(node) if event == "pi" else _element(node)
+            if event_node:
+                yield event_node
     except etree.XMLSyntaxError:
         return
 
@@ -136,9 +136,9 @@ def _element(node: etree._Element) -> XmlElement | None:
         for key, value in node.attrib.items()
         if not key.startswith("{") or key.startswith(_XLINK)
     }
-    found = XmlElement(local, kind, attributes, (node.text or "") if local == "style" else "")
+    element = XmlElement(local, kind, attributes, (node.text or "") if local == "style" else "")
     _drop(node)
-    return found
+    return element
 
 
 def _drop(node: etree._Element) -> None:

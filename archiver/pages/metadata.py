@@ -54,8 +54,8 @@ def canonical_in_header(link_header: str, url: str) -> str:
 
 
 def _plausible_canonical(references: Iterable[str], base: str, url: str) -> str:
-    given = filter(None, map(clean_reference, references))
-    named = {join(base, each) for each in given}
+    cleaned = filter(None, map(clean_reference, references))
+    named = {join(base, each) for each in cleaned}
     canonical = named.pop() if len(named) == 1 else None
     if not canonical or canonical == url or (_is_root(canonical) and not _is_root(url)):
         return ""
@@ -309,8 +309,8 @@ def _title(tree: LexborHTMLParser, meta: dict[str, str], data: dict[str, Any]) -
     stated = _first(meta, _TITLES)
     if _is_site_title(stated, shown, heading):
         stated = ""
-    given = (_headline(data, shown), stated, shown, heading)
-    titles = [_as_shown(each, heading, whole) for each in given]
+    candidates = (_headline(data, shown), stated, shown, heading)
+    titles = [_as_shown(each, heading, whole) for each in candidates]
     headline = titles[0]
     is_shown = len(headline) >= len(heading) and _folded(headline) in _folded(whole)
     if shown and shown == heading and not is_shown and headline != titles[1]:
@@ -326,9 +326,9 @@ def _as_shown(title: str, heading: str, shown: str) -> str:
     """
     if title in heading:
         return title
-    once = _decoded(title)
-    twice = _decoded(once)
-    return twice if once not in shown and twice in (heading, shown) else once
+    decoded = _decoded(title)
+    twice = _decoded(decoded)
+    return twice if decoded not in shown and twice in (heading, shown) else decoded
 
 
 def _folded(title: str) -> str:
@@ -357,20 +357,20 @@ def _is_in_svg(node: LexborNode) -> bool:
     return False
 
 
-def _is_site_title(given: str, shown: str, heading: str) -> bool:
+def _is_site_title(stated: str, title: str, heading: str) -> bool:
     """Return whether a title in ``meta`` fields is that of the site instead of the page.
 
     Some site generators state the same title on all pages. Then the ``title`` element begins with
     the heading of the page and does not contain the stated title.
 
     Args:
-        given: title in the ``meta`` fields.
-        shown: text of the ``title`` element.
+        stated: title in the ``meta`` fields.
+        title: text of the ``title`` element.
         heading: text of the first ``h1`` element.
     """
     heading = _TRAILING_SIGNS.sub("", heading)
-    is_another = given.casefold() not in shown.casefold() and heading not in given
-    return bool(given and heading) and is_another and shown.startswith(heading)
+    is_another = stated.casefold() not in title.casefold() and heading not in stated
+    return bool(stated and heading) and is_another and title.startswith(heading)
 
 
 def is_article(tree: LexborHTMLParser) -> bool:
@@ -398,17 +398,17 @@ def _meta_of(tree: LexborHTMLParser) -> dict[str, str]:
 
 def _json_ld_of(tree: LexborHTMLParser) -> dict[str, Any]:
     """Return the first article in JSON-LD whose headline is in the page's title, or the first."""
-    found = []
+    objects = []
     for node in tree.css('script[type="application/ld+json"]'):
         for each in objects_in(parse_json_ld(node.text() or "")):
             kind = each.get("@type")
             if kind and _ARTICLE_TYPES.search(str(kind)[:200]) and _headline(each):
-                found.append(each)
-    if len(found) > 1:
+                objects.append(each)
+    if len(objects) > 1:
         title = _folded(document_title(tree))
-        own = (each for each in found if _folded(_decoded(_headline(each))) in title)
-        return next(own, found[0])
-    return found[0] if found else {}
+        own = (each for each in objects if _folded(_decoded(_headline(each))) in title)
+        return next(own, objects[0])
+    return objects[0] if objects else {}
 
 
 def parse_json_ld(text: str) -> Any:
@@ -466,8 +466,8 @@ def _document_title(tree: LexborHTMLParser, title: str, heading: str) -> str:
     is_alone = len(tree.css("h1")[:2]) == 1  # the first of several is often the site's name
     if heading in parts and heading == parts[0]:
         return heading
-    rest = _BESIDE_HEADING.fullmatch(title.replace(heading, "\n", 1)) if heading else None
-    is_longest = rest is not None and len(heading) >= max(map(len, rest.groups("")))
+    around = _BESIDE_HEADING.fullmatch(title.replace(heading, "\n", 1)) if heading else None
+    is_longest = around is not None and len(heading) >= max(map(len, around.groups("")))
     return heading if is_alone and is_longest else title
 
 
@@ -485,13 +485,13 @@ def _heading(tree: LexborHTMLParser) -> str:
     return _clean("".join(texts))
 
 
-def _headline(data: dict[str, Any], shown: str = "") -> str:
+def _headline(data: dict[str, Any], title: str = "") -> str:
     """Return the JSON-LD headline, or the JSON-LD name if there is no headline.
 
-    If the displayed title (``shown``) contains the name and not the headline, return the name.
+    If the displayed title (``title``) contains the name and not the headline, return the name.
     """
     headline, name = _text(data.get("headline")), _text(data.get("name"))
-    return name if name and name in shown and headline not in shown else headline or name
+    return name if name and name in title and headline not in title else headline or name
 
 
 def _published(tree: LexborHTMLParser, meta: dict[str, str], data: dict[str, Any]) -> str:
@@ -535,8 +535,8 @@ def _language(tree: LexborHTMLParser, meta: dict[str, str]) -> str:
     language = (
         (root.attributes.get("lang") or root.attributes.get("xml:lang") or "") if root else ""
     )
-    found = language or meta.get("content-language") or meta.get("og:locale") or ""
-    return found.strip()[:35].replace("_", "-")
+    stated = language or meta.get("content-language") or meta.get("og:locale") or ""
+    return stated.strip()[:35].replace("_", "-")
 
 
 def _time(tree: LexborHTMLParser) -> str:

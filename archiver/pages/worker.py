@@ -212,8 +212,8 @@ def _handle(body: bytes, sink: BinaryIO) -> None:
     _say(result, sink)
 
 
-def _say(what: bytes, sink: BinaryIO) -> None:
-    sink.write(what)
+def _say(message: bytes, sink: BinaryIO) -> None:
+    sink.write(message)
     sink.flush()
 
 

@@ -154,8 +154,8 @@ def _tags(text: str) -> Iterator[re.Match[str]]:
 def _id_of(tag: str) -> str:
     if not _ID.search(tag):
         return ""
-    given = (each for each in ATTRIBUTE.finditer(tag, 1) if each[1] == "id")
-    return next((decode_references(each[2] or each[3] or "") for each in given), "")
+    attributes = (each for each in ATTRIBUTE.finditer(tag, 1) if each[1] == "id")
+    return next((decode_references(each[2] or each[3] or "") for each in attributes), "")
 
 
 def _without_section(sheet: str) -> str:

@@ -83,13 +83,13 @@ def remove_boilerplate(root: Element, rules: Rules, before: dict[Element, Measur
     changed = {root, *root}
     for element in bottom_up(root):
         is_data = element in data
-        known = None if is_data or element in changed else before.get(element)
-        measure = known or take(element, measures)
+        unchanged = None if is_data or element in changed else before.get(element)
+        measure = unchanged or take(element, measures)
         if is_data:
             measure.tabled, measure.has_more = measure.text, True
         stays = is_data or element is root or element in keeping
         goes = not stays and _is_removable(element, measure, rules)
-        if goes or known is None:
+        if goes or unchanged is None:
             changed.add(element.getparent())
         if goes:
             remove(element)

@@ -161,8 +161,8 @@ def remembered(pattern: re.Pattern[str]) -> Callable[[str], bool]:
     def has(name: str) -> bool:
         return pattern.search(name) is not None
 
-    known = lru_cache(maxsize=4096)(has)
-    return lambda name: known(name) if len(name) <= _MAX_KNOWN else has(name)
+    cached = lru_cache(maxsize=4096)(has)
+    return lambda name: cached(name) if len(name) <= _MAX_KNOWN else has(name)
 
 
 is_note: Final = remembered(_NOTE)

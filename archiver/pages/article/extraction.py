@@ -260,8 +260,8 @@ def _longer(
     if body is None:
         return best
     _normalise(body, source, hides=hides)
-    found = body, choose_article(body)
-    return found if _length(found) > max(factor * _length(best), SHORTEST) else best
+    candidate = body, choose_article(body)
+    return candidate if _length(candidate) > max(factor * _length(best), SHORTEST) else best
 
 
 def _length(reading: _Found) -> int:

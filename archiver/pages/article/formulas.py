@@ -139,9 +139,9 @@ class _Formulas:
         key = source, display
         if key not in self._made:
             self._made[key] = self._convert(source, display=display)
-        made = self._made[key]
-        if made:
-            math = etree.fromstring(made)
+        converted = self._made[key]
+        if converted:
+            math = etree.fromstring(converted)
             return _without_namespace(math)
         code = etree.Element("code", {"class": "language-tex"})
         code.text = source
@@ -152,9 +152,9 @@ class _Formulas:
         if not source or len(source) > MAX_FORMULA or self._left < 0 or _DEFINES.search(source):
             return ""
         try:
-            shown = "block" if display else "inline"
+            display_style = "block" if display else "inline"
             meant = _MARK.sub("", source)
-            math = etree.fromstring(_converter().convert(meant, display=shown))
+            math = etree.fromstring(_converter().convert(meant, display=display_style))
         except (ValueError, LookupError, etree.LxmlError, RecursionError, TypeError):
             return ""
         except Exception as refused:

@@ -354,9 +354,9 @@ def _source_of(image: Element) -> str:
 
 def _size(element: Element, name: str) -> int:
     """Return the width or height in pixels; -1 if it is not given."""
-    found = _SIZE.fullmatch(element.get(name) or "")
-    if found:
-        return int(found[1])
+    digits = _SIZE.fullmatch(element.get(name) or "")
+    if digits:
+        return int(digits[1])
     style = element.get("style") or ""
     if len(style) > _MAX_STYLE:
         return -1
@@ -385,8 +385,8 @@ def _has_picture_name(element: Element) -> bool:
 def _show_background(element: Element) -> bool:
     """Insert the background image of an element as an ``<img>``; return whether it has one."""
     url = next((element.get(each) for each in BACKGROUNDS if element.get(each)), "")
-    given = (element.get(each) or "" for each in LAZY_IMAGES)
-    url = url or next(filter(is_image_url, given), "")
+    values = (element.get(each) or "" for each in LAZY_IMAGES)
+    url = url or next(filter(is_image_url, values), "")
     url = _in_css(url) if "(" in url else url or largest(element.get("data-bgset") or "")
     url = url or _background(element) or next(filter(None, map(_background, element)), "")
     if url:

@@ -82,10 +82,10 @@ def normalise_panels(body: Element) -> None:
     _normalise_headings(body)
 
 
-def _normalise_tabs(body: Element, found: list[_Tabs], measures: _Measures) -> None:
+def _normalise_tabs(body: Element, tab_lists: list[_Tabs], measures: _Measures) -> None:
     """Show code and prose of unselected tabs, and label every panel with the name of its tab."""
-    coded = around(body.iter("pre")) if found else set()
-    for holder, tabs, panels in found:
+    coded = around(body.iter("pre")) if tab_lists else set()
+    for holder, tabs, panels in tab_lists:
         names = [first_text(each, MAX_TAB) for each in tabs]
         are_names = all(0 < len(each) <= MAX_TAB for each in names)
         if not (1 < len(tabs) == len(panels) and are_names):

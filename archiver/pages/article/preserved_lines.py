@@ -85,12 +85,12 @@ def _line_rules(sheet: str, *, has_code: bool) -> Iterator[tuple[str, str]]:
     for rule in text.split("}"):
         prelude, _, declarations = rule.rpartition("{")
         lowered = declarations.lower()
-        wanted = [pattern for name, pattern in patterns.items() if name in lowered]
-        found = [each[0] for each in (p.search(declarations) for p in wanted) if each]
+        used_patterns = [pattern for name, pattern in patterns.items() if name in lowered]
+        rules = [each[0] for each in (p.search(declarations) for p in used_patterns) if each]
         selector = prelude.rpartition("{")[2].rpartition(";")[2].strip()
-        if found and len(selector) <= _MAX_SELECTOR:
+        if rules and len(selector) <= _MAX_SELECTOR:
             for part in filter(_SIMPLE_SELECTOR.fullmatch, selector.split(",")):
-                for declaration in found:
+                for declaration in rules:
                     yield part, declaration.strip("; \t\n\r\f")
 
 
