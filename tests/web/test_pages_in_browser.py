@@ -329,7 +329,7 @@ async def keys_move_in_a_list_and_an_entry(site):
     assert await page.locator("input[name=entry]:checked").count() == 1
     await page.keyboard.type("jkso#")
     assert await focused.input_value() == "jkso#", "shortcuts do not work in a field"
-    await page.locator(".selection > summary").click()
+    await page.locator(".selected > summary").click()
     await page.locator("form.change button[type=reset]").click()
 
     await page.keyboard.press("k")
