@@ -1,7 +1,7 @@
 """Editing of user metadata."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 
 from archiver.crawl.derived_rows import rebuild_stale
@@ -18,6 +18,8 @@ from archiver.services.entries import clean_tags, find_entry
 from archiver.services.search import matching_entries
 from archiver.warc.segments import SegmentStore
 
+MAX_NAMES = 100
+"""Maximum number of tags or lists in one field of a change."""
 MAX_REFS = 10_000
 FEW = 250
 """Maximum number of changed entries whose search documents an edit updates immediately."""
@@ -261,10 +263,12 @@ def _checked(wanted: AnnotationChange) -> AnnotationChange:
     """Validate the texts of a change.
 
     Raises:
-        InputError: a text is too long, or there is nothing to change.
+        InputError: a text is too long, there are too many tags or lists, or nothing to change.
     """
     if wanted.is_empty:
         raise InputError("Choose what to change: title, note, tags, lists, read or starred.")
+    if any(isinstance(each, tuple) and len(each) > MAX_NAMES for each in asdict(wanted).values()):
+        raise InputError("Each field can have at most {most} tags or lists.", most=MAX_NAMES)
     change = replace(
         wanted,
         title=_text(Message("title"), wanted.title, MAX_TITLE),

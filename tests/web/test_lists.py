@@ -113,3 +113,6 @@ async def test_a_change_has_a_limited_number_of_tags_and_lists(client, foxes):
         answer = await client.patch(f"/api/v1/entries/{foxes}", json={name: ["a"] * 101})
 
         assert (answer.status, "at most 100" in await answer.text()) == (400, True), name
+        form = {name: ",".join(["a"] * 101)}
+        assert (await client.post(f"/{foxes}/edit", data=form)).status == 400, name
+    assert (await client.post(f"/{foxes}/edit", data={"tags": "a" * 200_000})).status == 400

@@ -76,10 +76,6 @@ async def show_entry(request: web.Request) -> web.StreamResponse:
     )
 
 
-MAX_NAMES = 100
-"""Maximum number of tags or lists in one field of a change."""
-
-
 async def edit(request: web.Request) -> web.StreamResponse:
     """Change the metadata of an entry, and return the entry.
 
@@ -87,8 +83,6 @@ async def edit(request: web.Request) -> web.StreamResponse:
     and remove some. Omitted fields are not changed.
     """
     body = await read_json(request, AnnotationChange)
-    if any(isinstance(each, tuple) and len(each) > MAX_NAMES for each in asdict(body).values()):
-        raise InputError(f"Each field can have at most {MAX_NAMES} tags or lists.")
     runtime, key = request.app[RUNTIME], request.match_info["hash_url"]
     await runtime.editing.change([key], body)
     return entry_response(request, await runtime.entries.get(key))

@@ -115,7 +115,13 @@ def change_of(form: MultiMapping[Any]) -> AnnotationChange:
 
 def names_in(text: str) -> tuple[str, ...]:
     """Parse comma-separated tags or lists; a comma in a name is quoted as in CSV (RFC 4180)."""
-    (row,) = csv.reader([" ".join(text.split())], skipinitialspace=True) if text.strip() else ([],)
+    line = " ".join(text.split())
+    if not line:
+        return ()
+    try:
+        (row,) = csv.reader([line], skipinitialspace=True)
+    except csv.Error:  # a name is longer than the module accepts; it is refused later
+        row = [line]
     return tuple(each.strip() for each in row if each.strip())
 
 
