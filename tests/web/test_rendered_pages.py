@@ -90,8 +90,8 @@ async def test_a_reached_limit_is_printed_after_a_reindex(settings, capsys):
     shell = saved_url(settings, "/shell")
     await reindex(settings)
 
-    await entries._show(settings, shell, None, as_json=False)
-    await entries._show(settings, shell, None, as_json=True)
+    await entries.show(settings, ref=shell, timestamp=None, as_json=False)
+    await entries.show(settings, ref=shell, timestamp=None, as_json=True)
 
     rows, _, document = capsys.readouterr().out.partition("{")
     assert f"limit\t{NO_TIME}" in rows.splitlines()
