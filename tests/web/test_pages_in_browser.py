@@ -85,7 +85,7 @@ async def test_pages_work_in_a_browser(prepared, tmp_path, live, saved_archive):
         site = Site(runtime, browser, str(server.make_url("/")))
         for check in (
             every_page_fits_its_screen_and_logs_no_errors,
-            every_menu_opens_on_the_screen_of_a_phone,
+            menus_and_what_has_the_focus_are_in_view_on_a_phone,
             components_are_accessible_and_follow_each_theme,
             selected_text_is_highlighted_in_whole_words,
             a_highlight_is_changed_in_its_place,
@@ -132,13 +132,24 @@ OFF_SCREEN = """() => [...document.querySelectorAll("details.menu")]
   }).map((menu) => menu.firstElementChild.outerHTML)"""
 
 
-async def every_menu_opens_on_the_screen_of_a_phone(site):
+COVERED = """() => [...document.querySelectorAll("main :is(a, button, input, summary)")]
+  .filter((each) => {
+    each.focus();
+    const { x, y, width, height } = each.getBoundingClientRect();
+    const shown = document.elementFromPoint(x + width / 2, y + height / 2);
+    const bar = shown?.closest(".dock, .top, .bar, .bar-reading");
+    return document.activeElement === each && bar && !bar.contains(each);
+  }).map((each) => each.outerHTML)"""
+
+
+async def menus_and_what_has_the_focus_are_in_view_on_a_phone(site):
     page = await site.open("/", viewport={"width": 360, "height": 740})
     for path in ("/snapshots", site.path("foxes")):
         await page.goto(path)
         for tick in await page.locator(".item > input").all():
             await tick.check()
         assert await page.evaluate(OFF_SCREEN) == [], path
+        assert await page.evaluate(COVERED) == [], path
     await page.close()
 
 
