@@ -28,6 +28,7 @@ from archiver.model.requisite import (
     RequisiteOutcome,
 )
 from archiver.pages.article.multipage import MAX_PARTS
+from archiver.pages.css_references import may_load
 from archiver.pages.worker_messages import Document
 
 
@@ -197,6 +198,14 @@ def document_of(requisite: Requisite, response: FetchedResponse) -> Document:
     return replace(response.document, media_type=kind.essence)
 
 
+def _needs_nothing(document: Document) -> bool:
+    """Return whether a document is a short style sheet that names no resources."""
+    if not is_css(document.media_type) or document.link_header:
+        return False
+    is_short = len(document.payload) <= SHORT_SHEET_BYTES
+    return is_short and not may_load(document.payload.decode("latin-1"))
+
+
 def refusal(requisite: Requisite, response: FetchedResponse) -> Failure | None:
     """Return why replay can't show the stored response of a requisite; None if it can."""
     if response.ref.status >= FIRST_ERROR_STATUS:
@@ -217,6 +226,8 @@ def refusal(requisite: Requisite, response: FetchedResponse) -> Failure | None:
     return None
 
 
+SHORT_SHEET_BYTES = 64 << 10
+"""Size up to which a style sheet is searched for references without a worker."""
 CONCURRENT = 6
 """Maximum concurrent fetches for one page; browsers have the same limit for one host."""
 CACHE_BYTES = 16 << 20
@@ -368,8 +379,10 @@ class Requisites:
             return self._cached(requisite.url, FetchResult(None, error.failure, (), expires_at))
         nested: tuple[Requisite, ...] = ()
         if requisite.kind in NESTED and response.content:
-            discovery = await self._context.derive.discover(document_of(requisite, response))
-            nested = without_other_parts(requisite, discovery.requisites)
+            document = document_of(requisite, response)
+            if not _needs_nothing(document):
+                discovery = await self._context.derive.discover(document)
+                nested = without_other_parts(requisite, discovery.requisites)
         result = FetchResult(
             response.ref.status,
             refusal(requisite, response),

@@ -19,7 +19,7 @@ from archiver.model.page import Discovery, Refresh
 from archiver.model.rendering import QualitySignals
 from archiver.model.requisite import Requisite, RequisiteKind
 from archiver.pages.article.multipage import find_next_part
-from archiver.pages.css_references import rewrite_css
+from archiver.pages.css_references import may_load, rewrite_css
 from archiver.pages.foreign_elements import ForeignContent, XmlElement, XmlStyle, walk_xml
 from archiver.pages.icon_candidates import find_covers, find_icons
 from archiver.pages.metadata import read_head_metadata, read_metadata
@@ -68,6 +68,8 @@ def find_sheet_requisites(
 def read_css(css: str) -> list[tuple[str, Use]]:
     """Return the external references of a style sheet or ``style`` attribute."""
     references: list[tuple[str, Use]] = []
+    if not may_load(css):
+        return references
 
     def see(reference: str, use: Use) -> None:
         url = reference.strip()

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archiver.pages.css_references import MAX_HELD, CssReferences, rewrite_css
+from archiver.pages.css_references import MAX_HELD, CssReferences, may_load, rewrite_css
 from archiver.pages.requisites import find_sheet_requisites
 from archiver.replay.url_rewriter import UrlRewriter
 from tests.rewriting import replay_path
@@ -131,13 +131,18 @@ def test_a_sheet_without_references_is_unchanged(css, sheet):
 
 @given(SHEETS)
 def test_every_reference_can_be_replaced(sheet):
-    """Every URL is passed to ``lead`` and replaced by its result; nothing else changes."""
+    """Every URL is passed to ``lead`` and replaced by its result; nothing else changes.
+
+    A sheet with URLs is recognised without reading it, in any encoding.
+    """
     seen = []
 
     def lead(reference, use):
         seen.append((reference, use))
 
     assert rewrite_css(sheet, lead) == sheet
+    for text in (sheet, sheet.encode("utf-16").decode("latin-1")):
+        assert may_load(text) or not seen
 
 
 @pytest.mark.parametrize(
