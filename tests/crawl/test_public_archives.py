@@ -177,22 +177,22 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
-async def test_a_memento_that_is_not_a_page_is_refused(start_crawl, live, archive, name):
-    url, other = live.url("/foxes"), live.url("/other")
-    given = {k: v.format(other=other) if k == "Location" else v for k, v in REFUSED[name].items()}
-    archive.redirects(url, "20150601000000")
-    archive.has(url, "20150601000000", **given)
-    back = f"/web/20150601000000/{url}"
-    archive.has(other, "20150601000000", status=302, Location=back)
-
+async def test_a_memento_that_is_not_a_page_is_refused(start_crawl, live, archive):
+    other = live.url("/other")
     async with start_crawl(rescue=archive.gate) as crawl:
-        job = await rescued(crawl, url)
-        kept = await captures(crawl)
+        for number, (name, fields) in enumerate(REFUSED.items()):
+            url = live.url(f"/{number}")
+            given = {k: v.format(other=other) if k == "Location" else v for k, v in fields.items()}
+            archive.redirects(url, "20150601000000")
+            archive.has(url, "20150601000000", **given)
+            back = f"/web/20150601000000/{url}"
+            archive.has(other, "20150601000000", status=302, Location=back)
 
-    assert job.state is State.FAILED
-    assert job.failure.kind is FailureKind.NOT_ARCHIVED
-    assert kept == []
+            job = await rescued(crawl, url)
+
+            assert job.state is State.FAILED, name
+            assert job.failure.kind is FailureKind.NOT_ARCHIVED, name
+        assert await captures(crawl) == []
 
 
 async def test_archived_redirects_are_followed_and_stored(start_crawl, live, archive):
