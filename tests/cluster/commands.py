@@ -17,7 +17,7 @@ from archiver.db import worker_locks
 
 worker_locks.GRACE_SECONDS = 1.5
 dispatcher.SHARED_RECOVERY_SECONDS = 0.3
-dispatcher.TROUBLE_SECONDS = 1.0
+dispatcher.FAILURE_SECONDS = 1.0
 main()
 """
 """The command line with short waits for lost workers and servers."""
