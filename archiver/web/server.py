@@ -71,15 +71,32 @@ _LOG_SECONDS = 60.0
 class BoundedRunner(web.AppRunner):
     """Runner of an application behind a ``BoundedServer``."""
 
-    __slots__ = ("_base_path", "_limits")
+    __slots__ = ("_base_path", "_bounded", "_limits")
 
     def __init__(self, app: web.Application, limits: ServerLimits, *, base_path: str = "") -> None:
         super().__init__(app, shutdown_timeout=limits.drain_seconds)
         self._limits = limits
         self._base_path = base_path
+        self._bounded: BoundedServer | None = None
 
-    async def _make_server(self) -> web.Server:
-        return BoundedServer(await super()._make_server(), self._limits, self._base_path)
+    @property
+    def server(self) -> web.Server | None:
+        """Server that accepts the connections of all sites."""
+        return self._bounded
+
+    async def setup(self) -> None:
+        """Start the application."""
+        await super().setup()
+        if inner := super().server:
+            self._bounded = BoundedServer(inner, self._limits, self._base_path)
+
+    async def shutdown(self) -> None:
+        """Close idle connections, shut the application down, and wait for open requests."""
+        if self._bounded:
+            self._bounded.pre_shutdown()
+        await super().shutdown()
+        if self._bounded:
+            await self._bounded.shutdown(self._limits.drain_seconds)
 
 
 class BoundedServer(web.Server):
@@ -96,12 +113,14 @@ class BoundedServer(web.Server):
             self._respond,
             request_factory=partial(_request_without_base, inner.request_factory, base_path),
             handler_cancellation=inner.handler_cancellation,
-            access_log=None,
-            keepalive_timeout=limits.head_seconds,
-            max_line_size=limits.request_line_bytes,
-            max_field_size=limits.field_bytes,
-            max_headers=limits.fields,
         )
+        self._options: dict[str, Any] = {
+            "access_log": None,
+            "keepalive_timeout": limits.head_seconds,
+            "max_line_size": limits.request_line_bytes,
+            "max_field_size": limits.field_bytes,
+            "max_headers": limits.fields,
+        }
         self._handle = inner.request_handler
         self._limits = limits
         self._waiting: dict[web.RequestHandler, None] = {}
@@ -110,7 +129,7 @@ class BoundedServer(web.Server):
 
     def __call__(self) -> web.RequestHandler:
         """Return the handler of a new connection."""
-        return Handler(self, loop=self._loop, **self._kwargs)
+        return Handler(self, loop=asyncio.get_running_loop(), **self._options)
 
     def connection_made(self, handler: web.RequestHandler, transport: asyncio.Transport) -> None:
         """Accept a connection; above the maximum number, close one connection."""

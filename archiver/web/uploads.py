@@ -11,14 +11,15 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, TypeVar
+from typing import BinaryIO, TypeVar, cast
 
-from aiohttp import BodyPartReader, MultipartReader, hdrs, web
+from aiohttp import BodyPartReader, MultipartReader, StreamReader, hdrs, web
 from aiohttp.http_exceptions import BadHttpMessage
-from multidict import CIMultiDict, CIMultiDictProxy
+from multidict import CIMultiDictProxy
 
 from archiver.config import show_size
 from archiver.errors import TooLarge, UnreadableFile
+from archiver.http.media_types import parse_media_type
 from archiver.model.imports import Choices, ImportStatus, ImportSurvey
 from archiver.model.message import marked
 from archiver.services.import_previews import STALE_SECONDS, TMP, WHOLE, PreviewedFile
@@ -73,16 +74,22 @@ class _File:
     fields: Mapping[str, str] = field(default_factory=dict)
 
 
-class _FormReader(MultipartReader):
-    """Reader of forms that treats an uploaded multipart file (MHTML) as one file.
+def _form_reader(request: web.Request) -> MultipartReader:
+    """Return a reader of a form that treats an uploaded multipart file (MHTML) as one file.
 
     Browsers send the media type of an MHTML file without its boundary.
     """
+    parts = MultipartReader(request.headers, request.content)
+    declared = parse_media_type(request.headers.get(hdrs.CONTENT_TYPE, ""))
+    boundary = dict(declared.parameters).get("boundary", "") if declared else ""
 
-    def _get_part_reader(self, headers: CIMultiDictProxy[str]) -> MultipartReader | BodyPartReader:
-        of_one = CIMultiDict(headers)
-        of_one.popall(hdrs.CONTENT_TYPE, None)
-        return super()._get_part_reader(CIMultiDictProxy(of_one))
+    def file_reader(
+        headers: CIMultiDictProxy[str], content: StreamReader, **_: object
+    ) -> BodyPartReader:
+        return BodyPartReader(f"--{boundary}".encode(), headers, content, subtype="form-data")
+
+    parts.multipart_reader_cls = cast("type[MultipartReader]", file_reader)
+    return parts
 
 
 async def import_from_form(request: web.Request) -> ImportStatus | PreviewedFile:
@@ -283,7 +290,7 @@ async def _file_part(request: web.Request) -> _File:
     if _is_too_long(request):
         raise _too_large(request)
     try:
-        parts = _FormReader(request.headers, request.content)
+        parts = _form_reader(request)
         return await _search_parts(request, parts)
     except _MALFORMED:
         raise _malformed() from None
