@@ -4,9 +4,11 @@ import asyncio
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import aiohttp
 import pytest
 
 from archiver.errors import FetchError
+from archiver.http import connections
 from archiver.http.connections import MAX_BUFFERED, HttpConnection
 from archiver.http.fetcher import Fetcher
 from archiver.http.requests import OutgoingRequest
@@ -201,3 +203,27 @@ async def test_connections_to_a_server_that_never_reads_are_closed():
 
     assert raised.value.failure.kind is FailureKind.TIMEOUT
     assert left <= before + 1  # the server's own end
+
+
+async def test_aiohttp_creates_our_connections(monkeypatch):
+    """After an update of aiohttp that breaks this, adapt ``use_http_connections``.
+
+    Find what ``TCPConnector`` now calls to create the protocol of a connection; if there is a
+    public way to set it, use that.
+    """
+    created = []
+
+    class Noted(HttpConnection):
+        def __init__(self, *arguments, **options):
+            super().__init__(*arguments, **options)
+            created.append(self)
+
+    monkeypatch.setattr(connections, "HttpConnection", Noted)
+    async with await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0) as own:
+        connector = aiohttp.TCPConnector()
+        connections.use_http_connections(connector)
+        async with aiohttp.ClientSession(connector=connector) as session:
+            with pytest.raises(aiohttp.ClientError):
+                await session.get(f"http://127.0.0.1:{own.sockets[0].getsockname()[1]}/")
+
+    assert created
