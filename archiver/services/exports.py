@@ -258,7 +258,9 @@ class EntryExports:
 
 def title_of(selected: Selected) -> str:
     """Return the title of an export."""
-    return " ".join(selected.title[:MAX_BOOK_TITLE].split()) or selected.query.q or TITLE
+    title = " ".join(selected.title[:MAX_BOOK_TITLE].split())
+    is_empty = not any(map(str.isprintable, title))  # a book without a title is invalid
+    return (selected.query.q or TITLE) if is_empty else title
 
 
 def _open_part(part: Path, path: Path) -> IO[bytes]:

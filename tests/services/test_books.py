@@ -4,6 +4,7 @@ import io
 import re
 import zipfile
 from base64 import b64decode, b64encode
+from dataclasses import replace
 
 import pytest
 from aiohttp import web
@@ -15,6 +16,7 @@ from archiver.model.export_kinds import BY_KEY
 from archiver.model.listing import ListingQuery
 from archiver.services import book_exports
 from archiver.services.export_selection import Selected
+from archiver.services.exports import TITLE, title_of
 from tests.conftest import filled_by, saved_url
 
 PNG = b64decode(
@@ -85,6 +87,8 @@ async def test_a_book_has_the_chosen_title_and_no_empty_chapters(saved_urls, arc
     assert b"<dc:title>Kites and winds</dc:title>" in book.read("EPUB/package.opf")
     assert len([each for each in book.namelist() if "chapter-" in each]) == len(saved_urls)
     assert counts[-1] == len(saved_urls)
+    unprintable = replace(chosen, title="\0\ufffe", query=ListingQuery(tag="t"))
+    assert title_of(unprintable) == TITLE
     links_only = Selected(ListingQuery("is:waiting"))
     with pytest.raises(NotFound, match="no articles or notes"):
         await whole(await archive.exporting.begin(BY_KEY["epub"], links_only, name="x.epub"))
