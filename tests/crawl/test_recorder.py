@@ -124,6 +124,7 @@ async def test_search_rows_are_built_before_the_write_lock_is_taken(crawl, live,
 
     async with crawl.recording():
         brought = await crawl.pipeline._attempt(lease)
+        await crawl.context.recorder.flush()  # batches are committed one after the other
         monkeypatch.setattr(words, "row", noted)
         async with crawl.context.db.write(), asyncio.timeout(60):
             ending = await crawl.context.recorder.end(brought)
