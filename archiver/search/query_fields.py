@@ -250,7 +250,7 @@ FIELDS: tuple[Field, ...] = (
         Condition.SCORE,
         marked("a number from 0 to 100"),
         "score:<50",
-        marked("capture quality of the newest snapshot, in percent (1 is 1%, 0.5 is 50%)"),
+        marked("capture quality of the newest snapshot, in percent; 0.5 also means 50%"),
         _percent,
     ),
     Field(
@@ -310,7 +310,7 @@ OPERATORS: tuple[Operator, ...] = (
     Operator("kite -paper", marked("the first word without the second")),
     Operator(
         "kite OR heron",
-        marked("either word (write OR in capitals); OR takes precedence over a space"),
+        marked("either word (OR in capitals); red kite OR heron means red (kite OR heron)"),
     ),
     Operator("bird (kite OR -paper)", marked("brackets group conditions")),
     Operator("orni*", marked("words that start with this")),

@@ -182,7 +182,7 @@ class _Parser:
         value = self._take() if self._peek() else token
         if value.sign not in (Sign.WORD, Sign.PHRASE, Sign.OR):
             raise _refusal(
-                "{field}: must be followed by {takes}, without brackets or operators.",
+                "“{field}:” must be followed by {takes}, without brackets or operators.",
                 value,
                 field=field.name,
                 takes=accepted_values(field),
@@ -196,7 +196,7 @@ class _Parser:
             term = _term(value, Column(field.name))
             if term is None:
                 raise _refusal(
-                    "{field}: must be followed by at least one word, for example {field}:recipe.",
+                    "“{field}:” must be followed by at least one word, for example {field}:recipe.",
                     value,
                     field=field.name,
                 )
@@ -232,14 +232,14 @@ class _Parser:
         near = difflib.get_close_matches(value.text.lower(), field.values, n=1)
         if not near:
             return _refusal(
-                "{field}: must be followed by {takes}, not “{value}”.",
+                "“{field}:” must be followed by {takes}, not “{value}”.",
                 value,
                 field=field.name,
                 takes=describe_values(field),
                 value=value.text,
             )
         return _refusal(
-            "{field}: must be followed by {takes}, not “{value}”. Did you mean {field}:{near}?",
+            "“{field}:” must be followed by {takes}, not “{value}”. Did you mean {field}:{near}?",
             value,
             self._with_replacement(value, near[0]),
             field=field.name,

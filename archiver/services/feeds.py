@@ -147,7 +147,8 @@ class FeedChecks:
                     raise NoFeed("No feed found at {host}.", host=name)
                 if links.form not in FORMS:
                     raise OtherFormat(
-                        "No feed found at {host}: it is {form}. Import it as a file instead.",
+                        "No feed found at {host}, but a file in the format {form}. "
+                        "Save and import it.",
                         host=name,
                         form=links.form,
                     )
@@ -225,7 +226,7 @@ class FeedChecks:
             if is_first and began_at:
                 new_items = [each for each in new_items if _is_since(each, subscription, began_at)]
             annotated = [_annotated(each, subscription, now) for each in new_items]
-            if followed.state is None:  # the feed may have been followed before
+            if followed.state is None:  # the feed may have been unfollowed and followed again
                 state = replace(
                     state, saved_count=await feeds.count_saved(conn, subscription.url, keys)
                 )
@@ -261,8 +262,8 @@ class FeedChecks:
 def _is_since(item: Seed, subscription: Subscription, began_at: datetime) -> bool:
     """Return whether an item is newer than the subscription.
 
-    An item dated after the start of the check is an undated one, which got the time of parsing; it
-    counts as older.
+    An item without a date was given the time of parsing, which is after ``began_at``, the start of
+    the check. Such an item counts as older.
     """
     if subscription.since is None:
         return True
@@ -319,7 +320,7 @@ class Subscriptions:
         """Return all feeds with their states, in order of subscription.
 
         Raises:
-            ConfigurationError: the file can't be read.
+            ConfigurationError: the stored subscriptions can't be read.
         """
         subscriptions = await self._subscriptions()
         async with self._db.read() as conn:
@@ -419,7 +420,7 @@ class Subscriptions:
         """Return the subscriptions as OPML.
 
         Raises:
-            ConfigurationError: the file can't be read.
+            ConfigurationError: the stored subscriptions can't be read.
         """
         return write_subscriptions(await self._subscriptions())
 

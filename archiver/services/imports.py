@@ -578,14 +578,14 @@ class ImportUndo:
         has_entries = bool(status.added or status.merged)
         if has_entries and not status.undone and await self._is_unknown(number):
             raise InputError(
-                "This import cannot be undone: the index has been rebuilt since then, and the "
-                "data needed for it is gone. Delete its entries instead: search for {search}.",
+                "This import can no longer be undone, because the index was rebuilt after it. "
+                "To delete its entries, search for {search}.",
                 search=write(FieldCondition(Condition.IMPORT, status.name)),
             )
         return status
 
     async def _is_unknown(self, number: int) -> bool:
-        """Return whether the index was rebuilt without knowing what an import created."""
+        """Return whether it is unknown what an import created, because the index was rebuilt."""
         async with self._db.read() as conn:
             if await imports.has_created_any(conn, number):
                 return False
@@ -607,7 +607,7 @@ class ImportUndo:
 async def _completed(conn: AsyncConnection, undone: ImportUndone) -> ImportUndone:
     """Mark an undo as complete.
 
-    If no entry was deleted, its deletion is set to 0, because nothing can be restored.
+    If the undo deleted no entry, ``deletion`` becomes 0, because nothing can be restored.
     """
     deleted = await deletions.size(conn, undone.deletion)
     deletion = undone.deletion if deleted and deleted.entries else 0

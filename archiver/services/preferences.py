@@ -145,7 +145,7 @@ class Preferences:
                 ) from error
             if host not in sites and len(sites) >= MAX_SITES:
                 raise InputError(
-                    "You can have at most {most} rules for sites. Remove one first.", most=MAX_SITES
+                    "You can have at most {most} site rules. Remove one first.", most=MAX_SITES
                 )
             if changed_rule:
                 sites[host] = {name: getattr(parsed, name) for name in changed_rule}
