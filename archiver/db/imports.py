@@ -211,7 +211,7 @@ class Unfinished:
         path: the stored file.
         read: number of links that were read already, which are skipped.
         choices: options of the user.
-        counted: other columns with counts and errors, by name.
+        counted: values of the other columns for counts and errors, by column name.
     """
 
     id: int

@@ -152,7 +152,8 @@ async def scored(
     Args:
         conn: a connection.
         match: FTS5 expression of the query.
-        tree: the query. Words without a column are also searched in titles and near each other.
+        tree: the query. Its words without a column raise a score if they are in title or tags, or
+            near each other.
         candidates: document ids that match the query.
     """
     documents = sorted(candidates)
@@ -238,9 +239,9 @@ def _narrowed(match: str, tree: Node, stricter: str) -> str:
 async def _matches_among(
     conn: AsyncConnection, matches: Sequence[str], documents: Sequence[int]
 ) -> list[set[int]]:
-    """Return, for each FTS5 expression, the documents that match it.
+    """Return the matches of each FTS5 expression.
 
-    The results may contain other documents that match the expression.
+    A result has all matches among ``documents``, and may have matches among other documents.
     """
     expressions = {f"match{n}": each for n, each in enumerate(matches)}
     statement = _finding(word_index_of(conn), len(matches))

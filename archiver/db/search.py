@@ -126,7 +126,10 @@ async def _with_entries(
     denied: Node,
     request: SearchRequest,
 ) -> FoundDocuments:
-    """Run a query of ``_query``, and find the entries of its documents that meet ``denied``."""
+    """Run a query of ``_query``, and find the entries of its documents.
+
+    ``denied`` is as in ``entries_of``.
+    """
     tests_phrases = "exactly" in parameters
     if denied == EVERYTHING and request.filters == Filters():
         template = _WITH_ENTRIES_POSTGRESQL if is_postgresql(conn) else _WITH_ENTRIES
@@ -200,7 +203,8 @@ async def entries_of(
 ) -> dict[int, tuple[int, int]]:
     """Return the results among documents: (entry id, time of saving in Unix seconds) by document.
 
-    Documents that are outdated or do not meet ``denied`` or the filters are left out.
+    Documents that are outdated, do not meet ``denied`` or do not pass the filters are left out.
+    ``denied`` are the conditions of the query that its FTS5 expression does not contain.
     """
     query = _ENTRIES
     if denied != EVERYTHING:

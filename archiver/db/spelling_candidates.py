@@ -106,7 +106,7 @@ async def nearest_names(conn: AsyncConnection, which: Condition, value: str) -> 
         return None
     best: tuple[int, int, str] | None = None
     for name, written, count in await _names(conn, which, value):
-        away = OSA.distance(normalised, name, score_cutoff=most)  # most + 1 if it is more than most
+        away = OSA.distance(normalised, name, score_cutoff=most)  # most + 1 for any distance above
         is_similar = away <= most or name.startswith(normalised)
         if is_similar and (best is None or (away, -count, written) < best):
             best = away, -count, written

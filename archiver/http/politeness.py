@@ -13,7 +13,7 @@ from archiver.http.network_errors import pause_too_long
 from archiver.http.site_rules import SiteRules
 
 IDLE_HOSTS = 4096
-"""If this many hosts are in memory, those without requests, delays and pauses are removed."""
+"""Number of hosts in memory at which those without a request, delay or pause are removed."""
 
 
 @dataclass(slots=True)
@@ -84,10 +84,10 @@ class Slot:
 
     @asynccontextmanager
     async def sending(self) -> AsyncIterator[None]:
-        """Wait until the request may be sent over an open connection, within the block.
+        """Wait until the request may be sent; the caller sends it in the block.
 
-        The block ends once the request is sent; then the delay of the host's next request starts.
-        If an exception leaves the block, the request counts as not sent.
+        The delay before the host's next request starts at the end of the block. If an exception
+        leaves the block, the request counts as not sent.
         """
         if not self.is_delayed:
             await self.throttle.wait_for_slot(self)
@@ -214,9 +214,9 @@ class Throttle:
     async def wait_for_slot(self, slot: Slot) -> bool:
         """Wait until a request may be sent; return whether it had to wait.
 
-        The slot was granted at the right time, but opening a connection takes a varying time. In
-        that time the host may request a pause, or this process may lose its lease. Nothing else
-        runs between the last check of the clock and the sending.
+        Opening a connection takes a varying time after the slot was granted. In that time the host
+        may request a pause, an earlier request may be sent late, or this process may lose its
+        lease. Nothing else runs between the last check of the clock and the sending.
         """
         has_waited = False
         while True:
@@ -231,8 +231,8 @@ class Throttle:
     def was_sent(self, slot: Slot, *, has_waited: bool) -> None:
         """Start the delay for the next request now that this one has been sent.
 
-        If this request had to wait, its slot was granted too early. Without postponing the next
-        slot, one slow connection would make all later requests wait with open connections.
+        If this request had to wait after its connection was open, the next slot is postponed.
+        Otherwise one slow connection would make all later requests wait with open connections.
         """
         state = slot.state
         state.next_sent_at = self._clock() + self.delay_of(slot.host)

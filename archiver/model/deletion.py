@@ -23,14 +23,11 @@ class DeletedSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class RemainingArticle:
-    """Article of a remaining snapshot.
-
-    The record of this snapshot refers to the article of a deleted snapshot.
+    """Article of a remaining snapshot, whose record refers to a deleted snapshot for it.
 
     Attributes:
         timestamp: timestamp of the remaining snapshot.
-        article: id of the conversion record with the article of the remaining snapshot; empty if
-            there is no such record.
+        article: id of the conversion record with the article; empty if there is no such record.
     """
 
     timestamp: Timestamp

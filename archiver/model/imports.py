@@ -430,7 +430,7 @@ class ImportSurvey:
         name: name of the file.
         format: detected format.
         detected_by: kind of evidence by which the format was detected.
-        names: the evidence: names of files in the file, columns, fields, or the root element.
+        names: the evidence: names of packed files, columns or fields, or of the root element.
         encoding: encoding of the text; empty if the file is not text.
         is_whole: whether the whole file was read.
         read: number of links: the sum of ``new``, ``known``, ``merged``, ``unusable`` and

@@ -66,11 +66,11 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class ChangeCursor:
-    """A position in the sequence of job changes.
+    """A position in the sequence of job changes, immediately after one of them.
 
     Attributes:
-        stamp: number of the transaction that made the change before this position (``db.jobs``).
-            Later transactions have higher numbers.
+        stamp: number of the transaction that made this change (``db.jobs``). Later transactions
+            have higher numbers.
         job_id: id of the job that changed, since several changes may have the same stamp.
     """
 

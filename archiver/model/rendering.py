@@ -208,7 +208,7 @@ WHOLE = 100
 
 @dataclass(frozen=True, slots=True)
 class QualitySignals:
-    """Signals of a page for its quality score, except its requisites.
+    """Measurements for the quality score of a page; its requisites are counted separately.
 
     Attributes:
         readable: number of readable characters, counted up to 600; None if the page is not HTML.

@@ -299,9 +299,11 @@ def read_metadata(
 def _title(tree: LexborHTMLParser, meta: dict[str, str], data: dict[str, Any]) -> str:
     """Return the title of a page.
 
-    A headline in JSON-LD may be that of another page. If the ``title`` element and the heading
-    agree, it is used only if it is also in the ``title`` element and longer than the heading, or if
-    the ``meta`` fields state it, too.
+    The headline in JSON-LD comes first, but it may be that of another page. It is ignored if
+
+    - the ``title`` element and the heading agree,
+    - the headline is shorter than the heading, or not in the ``title`` element, and
+    - the ``meta`` fields do not state it.
     """
     heading = _heading(tree)
     whole = document_title(tree)

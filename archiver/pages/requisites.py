@@ -1,8 +1,8 @@
 """Page requisites named in markup.
 
-Pages are replayed without their scripts. So scripts are not requisites, but resources that scripts
-would load lazily and resources in ``<noscript>`` are. The attributes with references are defined in
-``references``.
+Pages are replayed without their scripts, so scripts are not requisites. Resources that scripts
+would load lazily, and resources in ``<noscript>``, are requisites. The attributes with references
+are defined in ``references``.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -111,8 +111,8 @@ def discover_parsed(
 ) -> Discovery:
     """Return the same as ``discover_requisites`` for a parsed page, without modifying the tree.
 
-    Frames of a frameset are in the result twice: as parts of the article, and as frames for a page
-    that has the frameset inside an ``iframe``.
+    Each frame of a frameset is in the result twice: as a part of this page's article, and as a
+    frame, because another page may contain the frameset in an ``iframe``.
     """
     stated, base = read_head_metadata(tree), base_of(tree, base_url)
     text, metadata = readable_start(tree), read_metadata(tree, base_url, stated)

@@ -165,7 +165,7 @@ def position_after(place: Place) -> Place:
 BATCH = 100
 """Number of captures per batch in queries with ``closest``."""
 MAX_BEFORE_PAGE = 1000
-"""Maximum number of captures before a page that are read. The first rows may collapse with them."""
+"""Maximum number of captures read before a page, because its first rows may collapse with them."""
 
 
 class Cdx:

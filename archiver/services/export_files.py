@@ -26,7 +26,7 @@ from archiver.services.exports import PART, EntryExports, WrittenExport
 
 MAX_JOBS = 20
 MAX_STARTS = 3
-"""Maximum number of starts of a job. A job that was interrupted this often may be the cause."""
+"""Maximum number of starts of a job, because a job may cause the crashes that interrupt it."""
 
 NAME = re.compile(r"[0-9]{8}-[0-9]{6}-[a-z0-9-]{1,40}\.[a-z.]{2,20}")
 _JOB = ".wanted"

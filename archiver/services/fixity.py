@@ -151,9 +151,8 @@ class _Checked:
         location: location of the record.
         capture: the capture that the record contains, if any.
         findings: problems of the record.
-        excluded_id: id of the record, if it is a partial response or the response to a request
-            other than GET. Scripts make such requests; their responses are not captures. None for
-            other records.
+        excluded_id: id of the record, if it is a response that is not a capture: a partial one, or
+            the response to a request other than GET, which scripts make. None for other records.
         entry_record: the parsed record, if it is an intact entry record.
     """
 

@@ -332,7 +332,7 @@ async def _add_batch(
 ) -> None:
     """Add the links of a batch, count them, and write the rows of the report.
 
-    `early` has the result of each link with a page, which was queued already, by hash_url.
+    Links with a page are queued before; `early` has their results by hash_url.
     """
     lists_left_out = await _add_lists(conn, number, batch.lists)
     results: dict[int, SaveOutcome] = {}

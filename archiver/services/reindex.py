@@ -352,7 +352,12 @@ DAMAGED, MISSING = "damaged", "complete"
 
 @dataclass(slots=True)
 class _Opened:
-    """The current index; None if it can't be read. Then ``mark`` is the suffix of its backup."""
+    """The current index, if it can be opened.
+
+    Attributes:
+        index: the index; None if there is none or it can't be read.
+        mark: suffix of the backup of an index that can't be read; else empty.
+    """
 
     index: Database | None = None
     mark: str = ""

@@ -140,7 +140,7 @@ async def _absent(request: web.Request, address: ReplayAddress) -> web.StreamRes
     """Return 404: an empty response for a requisite, else a page."""
     if address.modifier in _REQUISITES:
         is_style = address.modifier is Modifier.STYLE
-        # Chromium logs two console messages for a response without a media type.
+        # For a style sheet without a media type, Chromium logs a second console message.
         kind = {"Content-Type": "text/css"} if is_style else {}
         return web.Response(status=404, headers=_headers(request) | kind)
     permission = permission_of(request)

@@ -330,10 +330,11 @@ class SaveView:
     """A page offered by a bookmarklet or app, before it is saved.
 
     Attributes:
-        url, given_title, tags: sent by the bookmarklet or app.
+        url, given_title: sent by the bookmarklet or app.
+        tags: sent by the bookmarklet or app, or the tags of ``instead``.
         known: the entry of the URL, if there is one.
         duplicates: entries with another URL of the same page, if the URL has no entry.
-        note, lists: note and lists of the entry ``instead``; ``tags`` then has its tags.
+        note, lists: note and lists of ``instead``; empty for a new page.
         instead: the failed entry whose URL the user corrects; None for a new page.
     """
 
@@ -505,7 +506,7 @@ class NotArchivedView:
 
 @dataclass(frozen=True, slots=True)
 class ContinueView:
-    """Intermediate page between a replayed page and another page that its token does not open.
+    """Intermediate page after a link in a replayed page, whose token does not open the linked page.
 
     Attributes:
         url: URL of the requested page.
@@ -823,7 +824,7 @@ class CrawlView(_ActionResult):
         work: running jobs, waiting hosts and failures.
         archives: hosts of public archives from which missing pages can be requested.
         backlog: data that is not yet in the object store; None without an object store.
-        incomplete_exports: number of exports that failed or lack something.
+        incomplete_exports: number of exports that failed or are incomplete.
         done: result of the last action: a name and a number, or ``ask`` to confirm cancelling all
             jobs.
         imports: imports that are not finished.

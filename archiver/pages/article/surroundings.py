@@ -109,15 +109,15 @@ SHORTEST_HEADLINE = 10
 MAX_CARD = 450
 SENTENCE = 80
 SHORTEST_POST = 140
-"""Minimum characters of prose that must precede comments, or else they are not removed.
+"""Minimum characters of prose before comments that are removed.
 
 A page with less prose before them may be a forum thread, whose replies are the content.
 """
 
 LEAST_REST, LEAST_SHARE = 200, 0.25
-"""Minimum prose that must remain on the page, or else a block of related pages is not removed.
+"""Minimum prose that must remain on a page from which a block of related pages is removed.
 
-The first number is in characters, the second is a share of the block's text. A page with less prose
+It is at least this number of characters, and this share of the block's text. A page with less prose
 is a list of other pages.
 """
 

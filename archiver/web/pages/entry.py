@@ -50,7 +50,7 @@ async def entry(
     """Show an entry with its newest snapshot, or the one in ``at``.
 
     ``in`` is the query string of the list from which the entry was opened. ``past`` has the
-    hash_urls of its neighbours in the list, in case an edit removes the entry from it.
+    hash_urls of its neighbours in that list, because an edit may remove the entry from the list.
     """
     parameters = request.query
     listed = parse_list_query(parameters["in"]) if "in" in parameters else None

@@ -45,7 +45,7 @@ class Trail:
 
     Attributes:
         start: number of entries before it.
-        before: earlier pages, nearest last: the number of entries before each, and its cursor.
+        before: earlier pages, the nearest last. Each is (number of entries before it, its cursor).
     """
 
     start: int = 0
