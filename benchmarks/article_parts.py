@@ -58,7 +58,7 @@ _DELIMITED = re.compile(
     r"\$\$.+?\$\$|\\\(.+?\\\)|\\\[.+?\\\]|\\begin\{(\w+\*?)\}.+?\\end\{\1\}|\$[^$]{1,300}\$",
     re.DOTALL,
 )
-"""LaTeX in the text: a formula that is not rendered, so not words."""
+"""Pattern for LaTeX in the text, which does not count as words."""
 
 _PLAYERS = re.compile(
     r"youtube|youtu\.be|vimeo|dailymotion|twitch|player|embed|spotify|soundcloud|maps|gist|tweet"
@@ -148,7 +148,7 @@ def _address(given: str, url: str) -> str:
 
 
 def _embed(node: LexborNode, url: str) -> frozenset[str]:
-    """Return the URLs of played media; of frames only those of known players."""
+    """Return the URLs of media; the URL of a frame only if it belongs to a known player."""
     attributes = node.attributes
     given = [attributes.get(name) or "" for name in ("src", "data-src", "data")]
     given += [each.attributes.get("src") or "" for each in node.css("source")]
@@ -159,7 +159,7 @@ def _embed(node: LexborNode, url: str) -> frozenset[str]:
 
 
 def embed_name(address: str) -> str:
-    """Return the id that a link to an embed and its player have in common."""
+    """Return the id at the end of a media URL, which a link and a player of the media share."""
     return re.split(r"[?&#]", address.rstrip("/"))[0].rsplit("/", 1)[-1]
 
 
@@ -174,7 +174,7 @@ def _code(node: LexborNode) -> frozenset[str]:
 
 
 def _is_within(node: LexborNode, tag: str) -> bool:
-    """Return whether a node is inside another of its kind and so belongs to it."""
+    """Return whether a node is inside an element with the name ``tag``."""
     above = node.parent
     while above is not None and above.tag != tag:
         above = above.parent
@@ -278,7 +278,7 @@ def _text_and_breaks(root: LexborNode) -> Iterator[str | None]:
 
 
 def _words_of_code(node: LexborNode) -> Iterator[str | None]:
-    """Yield text, excluding formulas except for their source."""
+    """Yield the text of a ``pre`` or ``code`` element; empty for inline LaTeX."""
     if node.tag == "pre":
         yield from (None, node.text(), None)
     elif "language-tex" not in (node.attributes.get("class") or ""):

@@ -40,8 +40,8 @@ def measure(
 ) -> Cost:
     """Run ``python ARGUMENTS`` or another program to completion.
 
-    An unexpected exit status ends the benchmark. ``PYTHONDONTWRITEBYTECODE`` is not passed on, so
-    that modules are compiled only once: an installed program is compiled, too.
+    An unexpected exit status ends the benchmark. ``PYTHONDONTWRITEBYTECODE`` is not passed on,
+    because modules of an installed program are compiled, too.
     """
     given = dict(environment or os.environ)
     given.pop("PYTHONDONTWRITEBYTECODE", None)

@@ -4,8 +4,8 @@ Usage: python -m benchmarks.relevance [--each]
 
 The collection contains the docstrings of Python's standard library (from the source of the running
 Python, under its licence), a page for each module, and a few pages in Japanese, Chinese and Thai.
-A person who knows the library wrote the answers before there was a ranking: 3 for the intended
-page, 2 for an equally good one, 1 for a useful one. "newest" sorts by date, "best" by rank. The
+A person who knows the library graded the answers: 3 for the intended page, 2 for an equally good
+one, 1 for a useful one. "newest" sorts by date, "best" by rank. The
 held-out searches were added later and are not used for tuning; check a change of the ranking
 with both.
 """

@@ -29,7 +29,7 @@ hypothesis_settings.load_profile("untimed")
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Use twice as many processes as cores, or three times with servers, if there is 1 GB for each.
+    """Use two processes per core, or three with PostgreSQL, if there is 1 GB of memory for each.
 
     Tests spend half of their time waiting for processes, browsers, clocks and servers.
     """
@@ -43,7 +43,7 @@ def pytest_configure(config: pytest.Config) -> None:
     share_compiled_statements()
     os.environ.setdefault("NODE_COMPILE_CACHE", str(config.cache.mkdir("node")))
     if hasattr(config, "workerinput"):
-        gc.disable()  # what is collected stays
+        gc.disable()  # collected tests stay in memory
         if config.args == config.getini("testpaths"):
             config.args = _all_tests(config.workerinput)
 
@@ -51,8 +51,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def _all_tests(worker: dict[str, Any]) -> list[str]:
     """Return all folders of tests; each process begins with another folder.
 
-    Each process imports all tests. In another order, most of them are already compiled by the other
-    processes.
+    Each process imports all tests. Because each begins with another folder, it finds most of the
+    others already compiled.
     """
     here = Path(__file__).parent
     names = sorted(path.relative_to(here).parts[0] for path in here.rglob("test_*.py"))
@@ -65,7 +65,7 @@ _LONG = re.compile(r"tests/(test_|durability/|cluster/)|browser|journeys")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the long files, so that no process is alone at the end."""
+    """Run long files first, so that at the end no process works while the others are idle."""
     items.sort(key=lambda item: (not _LONG.search(item.nodeid), item.path))
 
 
@@ -73,11 +73,11 @@ def pytest_collection_finish() -> None:
     """Exclude collected objects, which live to the end, from garbage collection."""
     gc.freeze()
     gc.enable()
-    gc.set_threshold(50_000, 20, 100)  # the tests' own objects are few and live shortly
+    gc.set_threshold(50_000, 20, 100)  # tests create few objects, which are short-lived
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Run child processes as threads, unless the test is marked."""
+    """Run child processes as threads, unless the test has the marker ``real_children``."""
     choose_children(item)
 
 
@@ -170,9 +170,9 @@ async def live_web() -> AsyncIterator[LiveWeb]:
 
 
 def filled_by(fill: Callable[[App, LiveWeb], Awaitable[object]]) -> Make:
-    """Return the function that makes an archive which ``fill`` fills from a local web server.
+    """Return a function that creates an archive, which ``fill`` fills from a local web server.
 
-    The server is gone later; the file ``origin`` has its origin.
+    The server is stopped afterwards. Its origin is stored in the file ``origin`` of the archive.
     """
 
     @wraps(fill)
@@ -186,7 +186,7 @@ def filled_by(fill: Callable[[App, LiveWeb], Awaitable[object]]) -> Make:
 
 
 def saved_url(settings: Settings, path: str) -> str:
-    """Return the URL of a page of such an archive."""
+    """Return the URL of a page in an archive that ``filled_by`` made."""
     return (settings.data / "origin").read_text() + path
 
 

@@ -27,7 +27,7 @@ class Call:
 
     Attributes:
         name: name of the call.
-        start_line, end_line: lines of the trace; calls that ended before this one came earlier.
+        start_line, end_line: lines of the trace where the call began and ended.
         path: path of the file; for a rename, the old one.
         texts: string arguments.
         offset: offset of ``pwrite64``; the new size of ``truncate`` and ``ftruncate``.

@@ -62,7 +62,7 @@ SURPRISES = re.compile(
     r"|setattr\([^)]*[\"']_[a-z]|importlib\.(abc|machinery)"
 )
 FACTORY = re.compile("_factory")
-"""aiohttp has no public way to set the protocol class that reads responses as they were sent."""
+"""The only exception: aiohttp has no public way to set the protocol class for responses."""
 
 
 def test_no_module_hooks_imports_or_builds_code_from_text():

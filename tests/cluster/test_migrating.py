@@ -38,7 +38,7 @@ STEPS = (
     (BACK, "archiver.services.migration", "forget_store"),
 )
 """Functions at whose call a migration is killed: before the index is replaced, before copies are
-removed, and before the store is forgotten. ``test_killed`` has the steps of an upload.
+removed, and before the address of the store is deleted. ``test_killed`` does so for uploads.
 """
 
 
@@ -84,7 +84,7 @@ async def test_an_archive_is_migrated_out_and_back_with_its_queue(machine_a, sto
     with pytest.raises(ConfigurationError):
         await entries_and_matches(machine_a)
 
-    for _ in range(2):  # a second time there is nothing to do
+    for _ in range(2):  # the second run has nothing to do
         await migrate(machine_a, Places(), expected=Places(address, store.address), remove=True)
 
     assert store.names() == []

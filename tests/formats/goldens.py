@@ -1,8 +1,9 @@
-"""Small file of each kind of reader with every field that its producer writes, and its bookmarks.
+"""An example file for each kind of reader, and the bookmarks that it must return.
 
-Text formats and archives are in ``files/``, a folder each: the file or the folder to pack, and
-``expected.json``. Databases and our own formats are created here. ``GOLDENS`` maps the name of a
-format to the file's name, its bytes and its bookmarks.
+Each file has every field that its producer writes. Text formats and archives are in ``files/``, a
+folder each: the file or the folder to pack, and ``expected.json``. Databases and our own formats
+are created here. ``GOLDENS`` maps the name of a format to the file's name, its bytes and its
+bookmarks.
 """
 
 import io

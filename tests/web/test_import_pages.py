@@ -36,7 +36,7 @@ async def begun(db, owner, path=None):
 
 
 async def shown(client, number):
-    """Return (state, whether the bar shows a share, the alert) of an import's page."""
+    """Return (phase, match of the bar's value or None, alert or None) of an import's page."""
     page = await (await client.get(f"/import/{number}")).text()
     phase = re.search(r'class="phase"[^>]*>([^<]*)<', page)[1]
     bar = re.search(r"<progress([^>]*)>", page)[1]

@@ -162,7 +162,7 @@ async def test_a_wrong_header_is_401(serve):
         "",
         f"Bearer {'x' * 5000}",
     ):
-        client = await serve(*ROUTES, password=RIGHT)  # another one, or the next login waits
+        client = await serve(*ROUTES, password=RIGHT)  # failed logins delay later ones
         sent = await client.get("/api/v1/x", headers={"Authorization": header})
         assert sent.status == 401, header[:20]
 
