@@ -194,7 +194,7 @@ def _request_without_base(
 ) -> web.BaseRequest:
     """Create a request, without the base path at the start of its target."""
     target = message.path
-    if base_path and target.startswith((f"{base_path}/", f"{base_path}?")):
+    if base_path and f"{target}/".startswith((f"{base_path}/", f"{base_path}?")):
         path = "/" + target[len(base_path) :].lstrip("/")
         message = message._replace(path=path, url=URL(path, encoded=True))
     return make(message, *rest)

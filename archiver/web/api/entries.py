@@ -133,8 +133,8 @@ async def upload_page(request: web.Request) -> web.StreamResponse:
     """Upload a page saved by a browser.
 
     The file is HTML (for example from SingleFile), MHTML, or a WARC or WACZ file of
-    ArchiveWeb.page. The snapshot exists when the response is sent; nothing is fetched. In a form,
-    `url` and `at` must precede the file.
+    ArchiveWeb.page. The snapshot exists when the response is sent; nothing is fetched. A form may
+    have the fields `url` and `at`, before or after the file.
     """
     return json_response(await page_from_api(request), status=201)
 
