@@ -103,17 +103,33 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
     hint = _hint_from_inspection(discovery, failure, learned)
     if isinstance(rendered, Rendered):
         visited = await _visit_rendered(context, requisites, first, rendered, failure)
-        hint = _hint_from_rendering(seen, visited) if seen.article else hint
-        return _store_hint(context, replace(visited, render_hint=hint))
+        if kept := _rendered_if_better(
+            context, lease, page, seen, replace(visited, render_hint=hint)
+        ):
+            return _store_hint(context, kept)
+        rendered = NotRendered()
     if failure or discovery is None:
         raise FetchError(failure or _NOTHING)
-    if page.is_truncated:
-        _retry_if_truncated(context, lease, page)
+    _retry_if_truncated(context, lease, page)
+    visited = await _visit_fetched(context, requisites, first, page, discovery, seen.article)
+    appearance = replace(visited.appearance, limits=rendered.limits)
+    return _store_hint(context, replace(visited, render_hint=hint, appearance=appearance))
+
+
+async def _visit_fetched(
+    context: CrawlContext,
+    requisites: Requisites,
+    first: FetchedResponse,
+    page: FetchedResponse,
+    discovery: Discovery,
+    extracted: Article | None,
+) -> Visit:
+    """Build the visit of a page that is kept as it was fetched, with its requisites."""
     preview_images = preview_requisites(discovery)
     outcomes, article = await read_page(
-        context, requisites, page, discovery, preview_images, seen.article
+        context, requisites, page, discovery, preview_images, extracted
     )
-    visited = Visit(
+    return Visit(
         timestamp=first.ref.timestamp,
         at=first.at,
         page=page.ref,
@@ -122,12 +138,8 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
         charset=discovery.charset,
         rendering=Rendering.NEEDED if discovery.needs_browser or page.route else Rendering.NONE,
         renditions=await make_fetched_previews(context, page.ref, discovery, article, outcomes),
-        render_hint=hint,
-        appearance=replace(
-            discovery.appearance, is_cut=page.is_truncated or page.is_cut, limits=rendered.limits
-        ),
+        appearance=replace(discovery.appearance, is_cut=page.is_truncated or page.is_cut),
     )
-    return _store_hint(context, visited)
 
 
 def _hint_for_page(lease: Lease, page: FetchedResponse, learned: RenderHint) -> RenderHint:
@@ -157,12 +169,44 @@ def _hint_from_inspection(
     return RenderHint.NONE if learned is RenderHint.NONE else RenderHint.WHOLE
 
 
-def _hint_from_rendering(seen: Inspection, rendered: Visit) -> RenderHint:
-    """Return ``EMPTY`` if rendering was not known to be needed, but gave a longer article."""
-    before = len(seen.article.text) if seen.article else 0
-    gains = len(rendered.article.text) > before
-    is_unsure = seen.discovery is not None and seen.discovery.may_need_browser
-    return RenderHint.EMPTY if gains and is_unsure else RenderHint.NONE
+LEAST_GAIN = 40
+"""Characters of text that rendering must add if it was not known to be needed."""
+
+
+def _rendered_if_better(
+    context: CrawlContext, lease: Lease, page: FetchedResponse, seen: Inspection, rendered: Visit
+) -> Visit | None:
+    """Return the visit of a rendered page with its render hint; None to keep the page as fetched.
+
+    The page as fetched is kept if rendering was a trial and added little text: the scripts may have
+    replaced the content, for example by a notice.
+    """
+    added = _added_text(rendered, seen)
+    if added < LEAST_GAIN and _is_rendering_a_trial(context, lease, page, seen):
+        return None
+    if seen.article is None:  # extraction is deferred
+        return rendered
+    is_guess = seen.discovery is not None and seen.discovery.may_need_browser
+    hint = RenderHint.EMPTY if added > 0 and is_guess else RenderHint.NONE
+    return replace(rendered, render_hint=hint)
+
+
+def _added_text(rendered: Visit, seen: Inspection) -> int:
+    """Return how many characters of text a rendered page has more than the page as fetched."""
+    if seen.article is not None:
+        return len(rendered.article.text) - len(seen.article.text)
+    before = seen.discovery.appearance.readable if seen.discovery else 0
+    return (rendered.appearance.readable or 0) - (before or 0)
+
+
+def _is_rendering_a_trial(
+    context: CrawlContext, lease: Lease, page: FetchedResponse, seen: Inspection
+) -> bool:
+    """Return whether a page was rendered only because scripts may insert a part of it."""
+    if seen.discovery is None:
+        return False
+    without = replace(seen.discovery, may_need_browser=False)
+    return not _is_rendering_wanted(context, lease, page, without, seen.failure)
 
 
 def _store_hint(context: CrawlContext, visited: Visit) -> Visit:
@@ -376,6 +420,8 @@ def _is_failure(response: FetchedResponse) -> bool:
 
 def _retry_if_truncated(context: CrawlContext, lease: Lease, page: FetchedResponse) -> None:
     """Raise ``FetchError`` to fetch a truncated page again, unless this was the last attempt."""
+    if not page.is_truncated:
+        return
     message = f"{host(page.ref.url)} closed the connection before the response was complete."
     failure = Failure(FailureKind.DISCONNECTED, message)
     if retry_at(failure, lease, context.settings, datetime.now(UTC)):

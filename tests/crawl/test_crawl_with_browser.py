@@ -96,6 +96,24 @@ async def test_a_refused_page_that_a_browser_gets_is_saved(rendering, live):
     assert (entry.state, failed.failure.status) == (State.FAILED, 403)
 
 
+async def test_a_page_whose_scripts_add_no_text_is_kept_as_fetched(rendering, live):
+    words = "A short note that stands in the page itself. "
+    script = "<script>document.querySelector('%s').innerHTML = '%s'</script>"
+    kept = live.put("/kept", f"<main><p>{words}</p><i></i></main>{script % ('main', 'Subscribe')}")
+    filled = live.put(
+        "/filled", f"<main><p>{words}</p><div></div></main>{script % ('div', words * 9)}"
+    )
+    await rendering.queue(kept, filled)
+
+    await rendering.run()
+
+    (_, (as_fetched,), _), (_, (rendered,), _) = [
+        await entry_of(rendering, url) for url in (kept, filled)
+    ]
+    assert as_fetched.snapshot.rendering is Rendering.NONE
+    assert rendered.snapshot.rendering is Rendering.DONE
+
+
 ROUTER = """<title>App</title><div id=app></div><script>
 const show = () => { app.innerHTML = `<p>${`Words of ${location.hash}. `.repeat(20)}`; };
 addEventListener("hashchange", show); show();</script>"""
