@@ -265,7 +265,7 @@ class HomeView:
     Attributes:
         overview: statistics of the archive.
         home_page: new entries, and entries saved on this day in earlier years.
-        listing: the latest entries; None if ``home_page`` has new entries.
+        listing: the latest entries; None if ``home_page`` has new entries that did not fail.
         running: unfinished imports.
         jobs: jobs of the last submitted form, whose progress is shown.
         rejected: invalid URLs of the last submitted form, shown in the form again.

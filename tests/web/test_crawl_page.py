@@ -36,6 +36,16 @@ async def test_the_activity_page_lists_failures_and_retries_them(client, runtime
     assert "the server responded with 404" not in await (await client.get("/activity")).text()
 
 
+async def test_many_new_failures_leave_saved_pages_on_the_home_page(client, runtime, live):
+    await runtime.entries.save([live.url(f"/gone-{n}") for n in range(6)], source="web")
+    await runtime.crawling.work()
+
+    home = await (await client.get("/")).text()
+
+    assert home.count('class="failure-reason"') == 3
+    assert f"/{hash_url(live.url('/foxes'))}/" in home
+
+
 async def test_a_failed_row_is_retried_or_gets_another_address(client, runtime, live):
     listed = await (await client.get("/snapshots?status=failed")).text()
     key = hash_url(live.url("/gone"))

@@ -148,7 +148,8 @@ async def _view(
 ) -> HomeView:
     runtime = request.app[RUNTIME]
     home_page = await runtime.home_page.read(datetime.now(UTC))
-    newest = None if home_page.new else await runtime.search.listing(ListingQuery(limit=LATEST))
+    has_new = any(each.entry.state != "failed" for each in home_page.new)
+    newest = None if has_new else await runtime.search.listing(ListingQuery(limit=LATEST))
     return HomeView(
         overview=await runtime.search.overview(),
         home_page=home_page,
