@@ -750,13 +750,17 @@ class ProblemNotifier:
         try:
             async with (
                 aiohttp.ClientSession(timeout=timeout) as session,
-                session.post(self._url, data=body, headers=headers) as response,
+                # A redirect could lead into the private network.
+                session.post(
+                    self._url, data=body, headers=headers, allow_redirects=False
+                ) as response,
             ):
-                response.raise_for_status()
+                reason = "" if response.ok and response.status < 300 else f"HTTP {response.status}"
         except (aiohttp.ClientError, TimeoutError, ValueError) as error:
-            log.warning("the notification was not delivered", reason=type(error).__name__)
-            return False
-        return True
+            reason = type(error).__name__
+        if reason:
+            log.warning("the notification was not delivered", reason=reason)
+        return not reason
 
 
 def missing_segments(indexed: Mapping[str, int], survey: Survey) -> Iterator[tuple[str, str]]:

@@ -103,6 +103,7 @@ async def test_a_problem_is_posted_when_it_begins_and_when_it_ends(live):
 
     assert await texts([]) == []
     assert await texts([damage], 503) == ["2 problems found."]
+    assert await texts([damage], 307) == ["2 problems found."]
     assert await texts([damage]) == ["2 problems found."]
     assert await texts([damage]) == []
     assert await texts([full]) == ["The disk is full.\nSolved: 2 problems found."]
