@@ -1,13 +1,13 @@
 """Archives the same pages with this program, wget, and a simple pipeline, in turn.
 
-Usage: python -m benchmarks.side_by_side [FOLDER] [--copies N] [--runs N] [--load N]
+Usage: python -m benchmarks.side_by_side [FOLDER] [--copies N] [--runs N] [--load N] [--delay S]
 
 Pages are those of FOLDER (``NAME/source.html``) or generated; each copy has different resources,
 all on a loopback server. ``wget`` runs with ``--page-requisites --warc-file``. The simple pipeline
 (``benchmarks/plain.py``: Beautiful Soup, readability, a file per page) uses one core and fetches no
 resources; pages its libraries cannot parse are counted and skipped. Seconds include starting the
 command; "later" defers articles, and "2" is the number of processes. ``--load N`` runs N busy
-processes in addition.
+processes in addition. ``--delay S`` delays each response by up to S seconds, as a network does.
 """
 
 import argparse
@@ -38,11 +38,14 @@ def main() -> None:
     parser.add_argument("--concurrency", type=int, default=64)
     parser.add_argument("--only", default=",".join(RUNS))
     parser.add_argument("--load", type=int, default=0, help="processes that keep a core busy each")
+    parser.add_argument(
+        "--delay", type=float, default=0.0, help="maximum seconds before each response"
+    )
     options = parser.parse_args()
     pages = read_pages(options.folder) if options.folder else generated_pages(64)
     compileall.compile_dir(archiver_package.__path__[0], quiet=2)  # for the first run
     costs: dict[str, list[Cost]] = {name: [] for name in options.only.split(",")}
-    with PageServer(pages) as server, busy(options.load):
+    with PageServer(pages, delay=options.delay) as server, busy(options.load):
         urls = [server.url(n) for n in range(options.copies * len(pages))]
         for _ in range(options.runs):
             for name, found in costs.items():
