@@ -3,8 +3,9 @@
 A revisit usually states the digest of its payload. If a payload with that digest is stored, it is
 used. If the digest is unknown, for example because it is a SHA-1, the record that the revisit
 refers to and earlier captures of its URL are read to compute their digests. A revisit without a
-digest gets the payload of the record that it refers to. If that record is not stored, a 304
-response gets the payload of the nearest earlier capture of its URL.
+digest gets the payload of the record that it refers to. If that record is not stored or not named,
+a 304 response gets the payload of the nearest earlier capture of its URL, and a revisit that only
+names a URL gets the payload of all earlier captures of it, if they have the same.
 
 The recorder writes imported captures like those of a crawl: captures with known payloads become
 revisits, and a killed import leaves no partial records. A record keeps its id unless the id is
@@ -12,7 +13,7 @@ already used.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from io import BytesIO
 from typing import BinaryIO
@@ -76,6 +77,7 @@ class RevisitResolver:
     ) -> list[ForeignCapture | ForeignRevisit | Unusable]:
         """Turn revisits into captures; return those without a stored payload unchanged."""
         digests = await self._by_stated_digest({each.digest for each in revisits if each.digest})
+        revisits = await self._with_urls(revisits, digests.keys())
         async with self._db.read() as conn:
             urls = {url for each in revisits for url in (each.url, each.refers_to_url) if url}
             archived = await db_captures.archived_among(conn, urls)
@@ -89,6 +91,31 @@ class RevisitResolver:
             except StoreError as error:
                 resolved.append(Unusable(each.url, f"It is a revisit, and {error}"))
         return resolved
+
+    async def _with_urls(
+        self, revisits: Sequence[ForeignRevisit], known: Collection[str]
+    ) -> list[ForeignRevisit]:
+        """Fill in the URL of each original that is named only by its record id.
+
+        Revisits with a known digest are left as they are.
+        """
+        ids = {
+            RecordId(each.refers_to_id)
+            for each in revisits
+            if each.refers_to_id and not each.refers_to_url and each.digest not in known
+        }
+        if not ids:
+            return [*revisits]
+        is_more = True
+        while is_more:
+            async with self._db.write() as conn:
+                is_more = await db_captures.register_record_ids(conn)
+        async with self._db.read() as conn:
+            urls = await db_captures.urls_of_records(conn, sorted(ids))
+        return [
+            replace(each, refers_to_url=each.refers_to_url or urls.get(each.refers_to_id, ""))
+            for each in revisits
+        ]
 
     async def _by_stated_digest(self, stated: set[str]) -> dict[str, PayloadDigest]:
         """Map stated digests to the stored payloads that have them; leave out unknown digests."""
@@ -105,7 +132,10 @@ class RevisitResolver:
             named = await _referred_to(conn, revisit)
             others = await _earlier_captures(conn, revisit)
         if not revisit.digest:
-            candidates = named or (others if revisit.is_not_modified else [])
+            is_clear = len({each.payload_digest for each in others}) == 1
+            names_url = revisit.refers_to_url and not revisit.refers_to_date
+            uses_others = revisit.is_not_modified or (names_url and is_clear)
+            candidates = named or (others if uses_others else [])
             return next((each.payload_digest for each in candidates), None)
         for digest in dict.fromkeys(each.payload_digest for each in (*named, *others)):
             if await self._has_digest(digest, revisit.digest):

@@ -654,6 +654,20 @@ async def used_record_ids(conn: AsyncConnection, record_ids: Sequence[RecordId])
     return {keys[key] for key in rows.scalars()} | await tombstones.captures(conn, record_ids)
 
 
+async def urls_of_records(conn: AsyncConnection, record_ids: Sequence[RecordId]) -> dict[str, str]:
+    """Return the URLs of captures by record id.
+
+    Record ids have no database index, so all captures are read if a registered one has an id.
+    """
+    used = await used_record_ids(conn, record_ids)
+    if not used:
+        return {}
+    rows = await conn.execute(
+        select(capture.c.record_id, capture.c.url).where(capture.c.record_id.in_(text_values(used)))
+    )
+    return dict(rows.all())
+
+
 async def register_stated_digests(
     conn: AsyncConnection, digests: Mapping[str, PayloadDigest]
 ) -> None:

@@ -82,6 +82,8 @@ def _is_of_package(name: str) -> bool:
 _HEAD_BYTES = 64 << 10
 _PAGES_AT_ONCE = 64
 _MAX_DESCRIPTION = 500
+_MAX_PASSES = 20
+"""Maximum length of a chain of revisits that one import resolves; the rest waits for others."""
 _READERS: dict[ArchiveForm, Callable[[Forward], ForeignFile]] = {
     ArchiveForm.WARC: ForeignWarc,
     ArchiveForm.ARC: ForeignArc,
@@ -119,52 +121,47 @@ class ArchiveImport:
             yield counts
 
     async def revisits(self, pending: "PendingRevisits") -> AsyncIterator[RecordCounts]:
-        """Import revisits whose originals are stored: those of this file, and of earlier files."""
+        """Import revisits whose originals are stored: those of this file, and of earlier files.
+
+        The original of a revisit can be a revisit too, so this is repeated as long as it helps.
+        """
         resolver = RevisitResolver(self._context)
-        waiting = read_lines(iter(self._revisits))
-        with SpooledLines() as unresolved:
-            while batch := await asyncio.to_thread(lambda: list(islice(waiting, BATCH))):
-                resolved = await resolver.resolve(batch)
-                gaps = [each for each in resolved if isinstance(each, ForeignRevisit)]
-                for each in gaps:
-                    unresolved.add(write_line(self._with_marks(each)))
-                self._has_pending = self._has_pending or bool(gaps)
-                yield await self._import_batch(
-                    [
-                        missing_payload(each) if isinstance(each, ForeignRevisit) else each
-                        for each in resolved
-                    ]
-                )
-            files = await asyncio.to_thread(pending.files)
-            await asyncio.to_thread(pending.add, unresolved)
-        for file in files if self._captures else ():
-            async for counts in self._earlier(resolver, pending, file):
-                yield counts
+        mine = await asyncio.to_thread(pending.add, self._revisits)
+        for _ in range(_MAX_PASSES):
+            files = await asyncio.to_thread(pending.files) if self._captures else [mine]
+            is_resolved = False
+            for file in filter(None, files):
+                with SpooledLines() as unresolved:
+                    read = 0
+                    async for counts in self._resolvable(resolver, pending.lines(file), unresolved):
+                        read += counts.read
+                        yield counts
+                    if read:
+                        is_resolved = True
+                        # Resolved revisits must be recorded before their file is replaced.
+                        await self._context.recorder.drain()
+                        left = await asyncio.to_thread(pending.replace, file, unresolved)
+                        mine = left if file == mine else mine
+            if not is_resolved:
+                break
+        waiting = read_lines(pending.lines(mine)) if mine else iter(())
+        while batch := await asyncio.to_thread(lambda: list(islice(waiting, BATCH))):
+            self._has_pending = True
+            yield await self._import_batch([missing_payload(each) for each in batch])
 
-    async def _earlier(
-        self, resolver: RevisitResolver, pending: "PendingRevisits", file: Path
+    async def _resolvable(
+        self, resolver: RevisitResolver, lines: Iterator[bytes], unresolved: SpooledLines
     ) -> AsyncIterator[RecordCounts]:
-        """Import the revisits of an earlier file that can be resolved now."""
-        is_resolved = False
-        with SpooledLines() as unresolved:
-            waiting = read_lines(await asyncio.to_thread(pending.lines, file))
-            while batch := await asyncio.to_thread(lambda: list(islice(waiting, BATCH))):
-                resolved = await resolver.resolve(batch)
-                left = [each for each in resolved if isinstance(each, ForeignRevisit)]
-                for each in left:
+        """Import those revisits of a file whose originals are stored; collect the others."""
+        waiting = read_lines(lines)
+        while batch := await asyncio.to_thread(lambda: list(islice(waiting, BATCH))):
+            resolved = await resolver.resolve(batch)
+            for each in resolved:
+                if isinstance(each, ForeignRevisit):
                     unresolved.add(write_line(each))
-                if len(left) < len(resolved):
-                    is_resolved = True
-                    captures = [each for each in resolved if not isinstance(each, ForeignRevisit)]
-                    yield await self._import_batch(captures, is_earlier=True)
-            if is_resolved:
-                # Resolved revisits must be recorded before the file that lists them is replaced.
-                await self._context.recorder.drain()
-                await asyncio.to_thread(pending.replace, file, unresolved)
-
-    def _with_marks(self, revisit: ForeignRevisit) -> ForeignRevisit:
-        fields = dict(revisit.fields) | dict(self._marks)
-        return replace(revisit, fields=tuple(fields.items()))
+            yield await self._import_batch(
+                [each for each in resolved if not isinstance(each, ForeignRevisit)]
+            )
 
     async def pages(self, source: str) -> AsyncIterator[RecordCounts]:
         """Create a snapshot of each page."""
@@ -247,15 +244,12 @@ class ArchiveImport:
         batches = FoundBatches(read_records(records, most_bytes=most_bytes))
         try:
             while batch := await asyncio.to_thread(batches.next):
-                yield await self._import_batch(batch)
+                yield await self._import_batch([*map(self._marked, batch)])
         except UnreadableFile as error:
             yield self._failed(name, error)
 
-    async def _import_batch(
-        self, batch: Sequence[Found], *, is_earlier: bool = False
-    ) -> RecordCounts:
-        found = [each for each in batch if is_capture(each)]
-        captures = found if is_earlier else [self._marked(each) for each in found]
+    async def _import_batch(self, batch: Sequence[Found]) -> RecordCounts:
+        captures = [each for each in batch if is_capture(each)]
         unusable = [each for each in batch if isinstance(each, Unusable)]
         fresh = await self._intake.captures(captures)
         await asyncio.to_thread(self._note, batch)
@@ -272,13 +266,14 @@ class ArchiveImport:
             passed_over=sum(isinstance(each, IgnoredRecord) for each in batch),
         )
 
-    def _marked(self, capture: ForeignCapture) -> ForeignCapture:
-        """Add the WARC fields that mark an imported capture; they replace those of the file."""
-        if not self._marks:
-            return capture
-        exchange = capture.exchange
-        fields = dict(exchange.fields) | dict(self._marks)
-        return replace(capture, exchange=replace(exchange, fields=tuple(fields.items())))
+    def _marked(self, found: Found) -> Found:
+        """Add the WARC fields that mark an import to a record; they replace those of the file."""
+        if isinstance(found, ForeignRevisit):
+            return replace(found, fields=tuple((dict(found.fields) | dict(self._marks)).items()))
+        if is_capture(found):
+            fields = dict(found.exchange.fields) | dict(self._marks)
+            return replace(found, exchange=replace(found.exchange, fields=tuple(fields.items())))
+        return found
 
     def _note(self, batch: Sequence[Found]) -> None:
         """Collect the revisits, pages, renditions and entry records of a batch; blocking."""
@@ -351,18 +346,26 @@ class PendingRevisits:
         except FileNotFoundError:
             return
 
-    def add(self, lines: SpooledLines) -> None:
-        """Write lines to a file named after their content, so that no import adds them twice."""
+    def add(self, lines: SpooledLines) -> Path | None:
+        """Write lines to a file named after their content, so that no import adds them twice.
+
+        Return the file; None if there are no lines.
+        """
         digest = sha256()
         for line in lines:
             digest.update(line)
-        if digest.digest() != sha256().digest():
-            self._write(self._directory / f"{digest.hexdigest()[:32]}.jsonl", lines)
+        if digest.digest() == sha256().digest():
+            return None
+        file = self._directory / f"{digest.hexdigest()[:32]}.jsonl"
+        self._write(file, lines)
+        return file
 
-    def replace(self, file: Path, lines: SpooledLines) -> None:
-        """Replace a file by one with ``lines``: the revisits whose originals are still missing."""
-        self.add(lines)
-        file.unlink(missing_ok=True)
+    def replace(self, file: Path, lines: SpooledLines) -> Path | None:
+        """Replace a file by one with ``lines``, as ``add`` does."""
+        left = self.add(lines)
+        if left != file:
+            file.unlink(missing_ok=True)
+        return left
 
     def _write(self, file: Path, lines: SpooledLines) -> None:
         make_directory(self._directory)

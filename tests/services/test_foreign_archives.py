@@ -181,6 +181,56 @@ async def test_a_revisit_has_the_payload_of_its_digest(runtime, tmp_path, url, s
     assert await problems(runtime) == []
 
 
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"Refers_To": f"<{ID}>"},
+        {"Refers_To": f"<{ID}>", "Payload_Digest": sha1(PAGE)},
+        {"Refers_To_Target_URI": ONE},
+    ],
+)
+async def test_a_revisit_finds_its_original_at_another_url(runtime, tmp_path, named):
+    """It names the record id or the URL, and the original states no digest."""
+    made = Warc()
+    response(made, ONE, PAGE, id=ID)
+    response(made, "http://a.example/", OTHER)
+    revisit(made, TWO, **named)
+
+    status = await import_warc(runtime, tmp_path, made.bytes)
+
+    assert (status.merged, status.rejected) == (3, 0)
+    assert await payload(runtime, TWO, "2021") == PAGE
+
+
+async def test_a_url_without_a_date_names_no_original_if_its_payload_changed(runtime, tmp_path):
+    made = Warc()
+    response(made, ONE, PAGE)
+    response(made, ONE, OTHER, at="2020-06-01T00:00:00Z")
+    revisit(made, TWO, Refers_To_Target_URI=ONE)
+
+    status = await import_warc(runtime, tmp_path, made.bytes)
+
+    assert (status.merged, status.rejected) == (2, 1)
+
+
+async def test_a_chain_of_revisits_is_resolved_in_any_order_of_records_and_files(runtime, tmp_path):
+    """Each revisit names the one before it; the files are read last to first."""
+    files, urls = [Warc() for _ in range(3)], [f"http://c{n}.example/" for n in range(6)]
+    response(files[0], urls[0], PAGE)
+    for n in range(5, 0, -1):
+        at = f"202{n + 1}-01-02T03:04:05Z"
+        fields = {"Refers_To_Target_URI": urls[n - 1], "Refers_To_Date": f"202{n}-01-02T03:04:05Z"}
+        fields = fields if n > 1 else {"Refers_To_Target_URI": urls[0], "Refers_To_Date": EARLY}
+        revisit(files[n // 2], urls[n], at=at, **fields)
+
+    read = [await import_warc(runtime, tmp_path, made.bytes) for made in reversed(files)]
+
+    assert [(each.read, each.error) for each in read] == [(2, ""), (2, ""), (6, "")]
+    assert [await payload(runtime, url, "2029") for url in urls] == [PAGE] * 6
+    assert not [*(runtime.settings.data / "pending-revisits").iterdir()]
+    assert await problems(runtime) == []
+
+
 async def test_a_revisit_finds_a_payload_of_an_earlier_import_by_its_own_digest(tmp_path):
     """Also after the index was rebuilt from the records."""
     settings, first, second = Settings(data=tmp_path / "data"), Warc(), Warc()
