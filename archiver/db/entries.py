@@ -456,7 +456,8 @@ async def aliases_of(conn: AsyncConnection, url: str) -> list[str]:
     Two URLs are aliases in each of these cases:
 
     - One redirects to the other.
-    - They differ only in scheme or ``www.``.
+    - They have the same SURT, so that they differ only in scheme, ``www.`` or the last slash.
+    - One redirects to a URL with the same SURT as the other.
     - One is the canonical URL of the other.
     - Both have the same canonical URL.
     """
@@ -466,7 +467,8 @@ async def aliases_of(conn: AsyncConnection, url: str) -> list[str]:
         for each in (await conn.execute(query.limit(MAX_ROWS))).scalars()
         if each is not None
     }
-    aliases |= await _redirecting_to(conn, url)
+    alike = sorted(each for each in aliases if surt(each) == surt(url))
+    aliases |= await _redirecting_to(conn, [url, *alike])
     host = _host(url)
     return sorted(aliases - {url}, key=lambda each: (_host(each) != host, each))[:MAX_ALIASES]
 
@@ -488,9 +490,9 @@ def _host(url: str) -> str:
     return surt(url).partition(")")[0]
 
 
-async def _redirecting_to(conn: AsyncConnection, url: str) -> set[str]:
-    """Return the URLs that redirect to a URL, directly or through other URLs."""
-    aliases, targets = {url}, deque([url])
+async def _redirecting_to(conn: AsyncConnection, urls: Sequence[str]) -> set[str]:
+    """Return URLs, and those that redirect to one of them, directly or through other URLs."""
+    aliases, targets = {*urls}, deque(urls)
     for _ in range(MAX_ALIASES):
         if not targets or len(aliases) > MAX_ROWS:
             break
@@ -499,7 +501,7 @@ async def _redirecting_to(conn: AsyncConnection, url: str) -> set[str]:
         leading = dict.fromkeys(each for each in rows.scalars() if each not in aliases)
         aliases |= leading.keys()
         targets += leading
-    return aliases - {url}
+    return aliases
 
 
 def _by_captures(url: str) -> tuple[Select[str | None], ...]:
@@ -509,9 +511,9 @@ def _by_captures(url: str) -> tuple[Select[str | None], ...]:
         select(entry.c.url)
         .join(snapshot, snapshot.c.entry_id == entry.c.id)
         .join(capture, capture.c.id == snapshot.c.capture_id)
-        .where(here, own.url == url)
+        .where(here)
     )
-    led_to = select(own.redirect_to).where(here, own.url == url, own.redirect_to.is_not(None))
+    led_to = select(own.redirect_to).where(here, own.redirect_to.is_not(None))
     alike = select(own.url).where(here, own.url != url)
     return tuple(each.order_by(own.timestamp) for each in (final, led_to, alike))
 

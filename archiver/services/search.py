@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -13,8 +14,9 @@ from archiver.db.entries import Filters
 from archiver.db.query_sql import SearchContext, is_full_text
 from archiver.db.search import SearchRequest
 from archiver.db.snapshots import SnapshotRow
-from archiver.errors import InputError, InvalidQuery
+from archiver.errors import InputError, InvalidQuery, InvalidUrl
 from archiver.helpers import well_formed
+from archiver.http.urls import parse_entry_url
 from archiver.model.capture import HashUrl
 from archiver.model.entry import Entry
 from archiver.model.job import Job, QueueCounts, State
@@ -24,6 +26,7 @@ from archiver.search.query_tree import (
     Condition,
     FieldCondition,
     Node,
+    Term,
     conjunction,
     conjuncts,
     positive_terms,
@@ -259,17 +262,21 @@ class Search:
     ) -> tuple[Page, Node]:
         """Return a page, and the query that was run for it.
 
-        If no result has all words, the last word is treated as a prefix.
+        If no result has all words, the last word is treated as a prefix. If nothing has the URL
+        that was searched, it is looked up among the other URLs of saved pages.
         """
         page = await self._attempt(conn, request, request.tree, query)
+        is_unknown = not page.entries and not query.after and isinstance(request.tree, Term)
+        if is_unknown and (other := await _by_other_url(conn, query.q)):
+            return await self._attempt(conn, request, other, query), other
         begun = with_last_word_as_prefix(request.tree)
         is_best = sort_of(query, request.tree) is Sort.BEST
         if not is_best or begun == request.tree:
             return page, request.tree
         if not await self.has_only_partial_matches(conn, request, query, page):
             return page, request.tree
-        other = await self._attempt(conn, request, begun, query)
-        return (page, request.tree) if other.has_only_partial_matches else (other, begun)
+        longer = await self._attempt(conn, request, begun, query)
+        return (page, request.tree) if longer.has_only_partial_matches else (longer, begun)
 
     async def has_only_partial_matches(
         self, conn: AsyncConnection, request: SearchRequest, query: ListingQuery, page: Page
@@ -392,6 +399,17 @@ async def _list_items(
     return await shown_of(
         conn, entries_by_id, {n: newest[n][0] for n in entries_by_id if n in newest}
     )
+
+
+async def _by_other_url(conn: AsyncConnection, url: str) -> Node | None:
+    """Return a query for the page that has ``url`` as another of its URLs; None if there is none.
+
+    Other URLs are those of ``entries.aliases_of``, such as each step of a redirect.
+    """
+    with suppress(InvalidUrl):
+        for alias in (await db_entries.saved_aliases(conn, parse_entry_url(url.strip()))).values():
+            return parse_query(f'"{alias.url}"')
+    return None
 
 
 async def _newest_snapshots(

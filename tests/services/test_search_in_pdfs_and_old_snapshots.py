@@ -85,7 +85,10 @@ async def test_an_entry_is_found_by_every_address_of_its_page(live, open_archive
         if is_rebuilt:
             await reindex(settings)
         async with open_archive() as archive:
-            for url in (start, *map(live.url, hops), page, canonical):
+            steps = [*map(live.url, (*hops, "/moved", "/moved/")), page, f"{page}/"]
+            alike = [each.replace("http:", "https:") for each in steps]
+            for url in (start, *steps, *alike, canonical):
+                assert [each.entry.url for each in await listed(archive, url)] == [start]
                 (entry,) = (await archive.entries.saved_at(url)).entries
                 assert entry.url == (await archive.entries.get(url)).entry.url == start
                 (known,) = (await archive.entries.saved_addresses([url])).known
