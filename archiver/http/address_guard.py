@@ -17,6 +17,9 @@ from archiver.config import Network
 MAX_CACHED = 4096
 _NAT64 = ip_network("64:ff9b::/96")
 _COMPATIBLE = ip_network("::/96")
+_ISATAP = (0x00005EFE, 0x02005EFE)
+"""Start of the interface identifier of ISATAP (RFC 5214 §6.1); an IPv4 address follows."""
+_IPV6_LOOPBACK = IPv6Address("::1")
 _ASSIGNED = ip_network("2000::/3")
 """The only IPv6 block that IANA assigns global unicast addresses from."""
 _SPECIAL = tuple(
@@ -64,6 +67,9 @@ class BlockedAddressError(OSError):
             address = ip_address(self.address.partition("%")[0].strip("[]"))
         except ValueError:
             return "192.168.1.0/24"
+        address = next(iter(_embedded(address)), address)
+        if address == _IPV6_LOOPBACK:
+            return str(address)
         return str(ip_network((address, _NETWORK_BITS[address.version]), strict=False))
 
 
@@ -122,13 +128,19 @@ class GuardedResolver(abc.AbstractResolver):
         await self._inner.close()
 
 
-def _embedded(address: IPv4Address | IPv6Address) -> list[IPv4Address]:
-    """Return the IPv4 addresses that are embedded in an IPv6 address, such as 6to4 or NAT64."""
+def _embedded(address: IPv4Address | IPv6Address) -> list[IPv4Address | IPv6Address]:
+    """Return the IPv4 addresses that are embedded in an IPv6 address, such as 6to4 or NAT64.
+
+    An ISATAP address is included itself, because its network must be permitted, too.
+    """
     if isinstance(address, IPv4Address):
         return []
+    inner: list[IPv4Address | IPv6Address]
     inner = [each for each in (address.ipv4_mapped, address.sixtofour) if each]
     if address.teredo:
         inner += address.teredo
     if address in _NAT64 or (address in _COMPATIBLE and int(address) > 0xFFFF):
         inner.append(IPv4Address(int(address) & 0xFFFFFFFF))
+    if int(address) >> 32 & 0xFFFFFFFF in _ISATAP:
+        inner += [IPv4Address(int(address) & 0xFFFFFFFF), address]
     return inner
