@@ -27,6 +27,8 @@ from archiver.warc.locks import ArchiveLock, NoLock, RunLock, machine_of
 from archiver.warc.segment_storage import SegmentStorage
 from archiver.warc.segments import SegmentStore
 
+LATEST_CLOCK = 7_258_118_400
+"""The start of the year 2200 in Unix seconds."""
 LOCKS = "run"
 EXPORTS = "exports"
 UPLOADED = "uploaded"
@@ -125,8 +127,11 @@ async def _open_to_read(settings: Settings) -> AsyncIterator[Archive]:
 
 @asynccontextmanager
 async def _open_to_write(settings: Settings, *, reads_only: bool) -> AsyncIterator[Archive]:
-    if not reads_only and time.time() < 0:  # jobs would never be due
-        raise ConfigurationError("The clock of this machine is before 1970. Set it, and try again.")
+    if not reads_only and not 0 <= time.time() < LATEST_CLOCK:
+        # Before 1970, jobs would never be due. Later, numbers of deletions are too large to store.
+        raise ConfigurationError(
+            "The clock of this machine is before 1970 or after 2200. Set it, and try again."
+        )
     async with (
         _locked(settings.data, exclusive=False),
         open_store(settings, await asyncio.to_thread(open_storage, settings)) as store,

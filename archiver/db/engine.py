@@ -74,10 +74,6 @@ _HAS_LOG = (
     "{} has changes that are not in the index file yet, and reading them needs a disk that can be "
     "written. Copy the data directory to another disk, or free some space."
 )
-_REMOVED = (
-    "{path} was removed or replaced while in use. Restore the data directory, then restart "
-    "archiver."
-)
 _UNOPENED = (
     "Cannot open {}: {}. Check that the disk has free space and that you have write permission."
 )
@@ -125,6 +121,7 @@ class SqliteIndex:
                 before they can be read.
             ConfigurationError: another version wrote it, or it is not a database.
         """
+        self._require_no_directory()
         log = self.path.with_name(f"{self.path.name}-wal")
         if log.exists() and log.stat().st_size:
             raise DiskNotWritable(_HAS_LOG.format(log))
@@ -143,6 +140,7 @@ class SqliteIndex:
         Raises:
             ConfigurationError: a newer version wrote the file, or it is not a database.
         """
+        self._require_no_directory()
         locks = self.path.parent / LOCKS
         locks.mkdir(mode=PRIVATE_DIRECTORY, parents=True, exist_ok=True)
         with (locks / "migrate").open("a") as lock:
@@ -166,6 +164,13 @@ class SqliteIndex:
                 raise DiskNotWritable(_UNOPENED.format(self.path, error.orig)) from error
             finally:
                 engine.dispose()
+
+    def _require_no_directory(self) -> None:
+        if self.path.is_dir():
+            raise ConfigurationError(
+                f"{self.path} is a directory, but the index is a file. Move the directory to "
+                "another place, then run `archiver reindex`."
+            )
 
     def _is_current(self) -> bool:
         """Return whether the file can be read and has this program's schema."""
@@ -250,7 +255,11 @@ class SqliteIndex:
             revision = None
         self._opened = self._opened or revision
         if revision is None or revision != self._opened:
-            raise IndexUnavailable(_REMOVED, path=self.place)
+            raise IndexUnavailable(
+                "{path} was removed or replaced while in use. Restore the data directory, then "
+                "restart archiver.",
+                path=self.place,
+            )
 
     def is_down(self, error: DBAPIError) -> bool:
         """Return whether the state of the database caused an error, not a bug of this program."""

@@ -675,11 +675,13 @@ class HealthCheck:
         return self._found
 
     async def warnings(self) -> tuple[Message, ...]:
-        """Return sentences about what needs attention; empty if the state can't be determined."""
+        """Return sentences about what needs attention."""
         try:
             return (await self.current()).warnings
-        except (ArchiverError, OSError):
-            return ()
+        except ArchiverError as error:
+            return (error.sentence,)
+        except OSError as error:
+            return (Message("The data directory cannot be read: {error}.", error=error),)
 
     async def _read_state(self) -> Health:
         await asyncio.to_thread(self._db.require_present)

@@ -104,3 +104,8 @@ async def test_a_file_that_is_not_a_database_has_a_clear_error(tmp_path):
 
     with pytest.raises(ConfigurationError, match="archiver reindex"):
         await Database.open(path)
+
+
+async def test_a_directory_at_the_place_of_the_index_has_a_clear_error(tmp_path):
+    with pytest.raises(ConfigurationError, match=r"is a directory.*Move"):
+        await Database.open(tmp_path)

@@ -1,6 +1,7 @@
 """The bin: deleted entries can be restored until they are erased."""
 
 import asyncio
+import time
 from dataclasses import replace
 from datetime import timedelta
 
@@ -8,7 +9,7 @@ import pytest
 from sqlalchemy import update
 
 from archiver.db.schema import capture_table, entry_table, snapshot_table
-from archiver.errors import InputError, NotFound
+from archiver.errors import ConfigurationError, InputError, NotFound
 from archiver.services.reindex import reindex
 from tests.conftest import filled_by, saved_url
 from tests.services.test_compaction import everything, on_disk, payload
@@ -149,3 +150,15 @@ async def test_every_item_of_a_large_bin_is_restored(archive):
         await archive.deleting.restore_from_bin(urls[-1:])
     assert (await archive.deleting.restore_from_bin()).entries == len(urls) - 1
     assert await archive.deleting.size_of_bin() == 0
+
+
+@pytest.mark.parametrize("seconds", [-1, 7_258_118_400])
+async def test_a_clock_outside_the_range_of_the_index_is_refused(
+    settings, open_archive, monkeypatch, seconds
+):
+    """Jobs would never be due, and numbers of deletions would not fit into a column."""
+    monkeypatch.setattr(time, "time", lambda: seconds)
+
+    with pytest.raises(ConfigurationError, match="before 1970 or after 2200"):
+        async with open_archive():
+            pass

@@ -105,8 +105,11 @@ async def test_missing_segments_damage_and_a_full_disk_are_reported(saved_archiv
         page = await (await client.get("/")).text()
         body = await (await client.get("/healthz")).text()
         measured = await (await client.get("/metrics")).text()
+        (saved_archive.settings.data / "archive.sqlite3").rename(saved_archive.settings.data / "x")
+        without_index = await (await client.get("/")).text()
 
     assert all(each in page for each in ("1 segment of", "disk is full", "found 3 problems"))
     assert all(each in body for each in ("missing segments: 1", "disk full", "verify`: 3"))
+    assert "archive.sqlite3 was removed or replaced" in without_index
     assert "archiver_segments_missing 1.0" in measured
     assert "archiver_verify_problems 3.0" in measured
