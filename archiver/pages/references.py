@@ -254,6 +254,8 @@ _LAZY_NAME = re.compile(r"lazy|lqip|blur|progressive", re.IGNORECASE)
 _IMAGE_END = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|svg|bmp)\Z", re.IGNORECASE)
 _ABSOLUTE = re.compile(r"(?:https?:)?/{1,2}\S", re.IGNORECASE)
 _NO_URL = re.compile(r"[\s{}<>\"']")
+_TEMPLATE = re.compile(r"\{(?:width|height|size)\}|\{\{")
+"""Variables that a script replaces, such as those of Shopify and Vue."""
 _SUFFIX = re.compile(r"[^?#]\.\w{2,5}(?:[?#]|\Z)")
 
 
@@ -337,7 +339,7 @@ def _image_rule(name: str) -> Rule:
 
 
 def _is_no_data(value: str) -> bool:
-    return value != "" and value[0] not in "{["
+    return value != "" and value[0] not in "{[" and _TEMPLATE.search(value[:_MAX_URL]) is None
 
 
 def _is_like_a_url(value: str) -> bool:

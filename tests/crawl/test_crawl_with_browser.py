@@ -4,6 +4,7 @@ The crawl, with its browser, is shared by the tests; each has a site of its own.
 """
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 import pytest_asyncio
@@ -96,19 +97,23 @@ async def test_a_refused_page_that_a_browser_gets_is_saved(rendering, live):
     assert (entry.state, failed.failure.status) == (State.FAILED, 403)
 
 
-async def test_a_page_whose_scripts_add_no_text_is_kept_as_fetched(rendering, live):
+@pytest.mark.parametrize("articles", ["now", "later"])
+async def test_a_page_whose_scripts_add_no_text_is_kept_as_fetched(rendering, live, articles):
+    """Texts are compared before or after articles are extracted."""
+    settings = replace(rendering.context.settings, articles=articles)
+    crawl = Crawl(replace(rendering.context, settings=settings))
     words = "A short note that stands in the page itself. "
     script = "<script>document.querySelector('%s').innerHTML = '%s'</script>"
     kept = live.put("/kept", f"<main><p>{words}</p><i></i></main>{script % ('main', 'Subscribe')}")
     filled = live.put(
         "/filled", f"<main><p>{words}</p><div></div></main>{script % ('div', words * 9)}"
     )
-    await rendering.queue(kept, filled)
+    await crawl.queue(kept, filled)
 
-    await rendering.run()
+    await crawl.run()
 
     (_, (as_fetched,), _), (_, (rendered,), _) = [
-        await entry_of(rendering, url) for url in (kept, filled)
+        await entry_of(crawl, url) for url in (kept, filled)
     ]
     assert as_fetched.snapshot.rendering is Rendering.NONE
     assert rendered.snapshot.rendering is Rendering.DONE

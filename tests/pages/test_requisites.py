@@ -18,6 +18,7 @@ PAGE = """<base href="/b/"><link rel=stylesheet href=s.css><link rel="shortcut i
 <p style="background-image: url(inline.png)"><img src=a.png srcset="a1.png 1x, a2.png 2x">
 <img src="data:image/gif;base64,x" data-src=lazy.jpg>
 <img src="data:," data-large-file=large.jpg><img src=a.png data-large-file=none.jpg>
+<img src=a.png data-src="{{ image }}" data-srcset="a_{width}.png">
 <p data-bg="url(behind.jpg)" data-bgset="set.jpg 9w"></p>
 <picture><source srcset="w.webp 800w"></picture>
 <iframe src=frame.html></iframe><video poster=p.jpg src=v.mp4></video>

@@ -57,6 +57,7 @@ def read(middle: str, head: str = "", around: str = "{}") -> str:
                 "<img src=thumb.jpg data-full=a.png>",
                 "<img class='lazy blur-up' src=b.png data-original=a.png>",
                 "<img src=1.gif data-mars-src=a.png>",
+                "<img class=lazyload src=a.png data-src='a_{width}x.png'>",
                 "<img src=dot.gif width=1 height=1 data-src=a.png>",
                 "<span class=image data-src=a.png></span>",
                 "<div data-img-url=a.png></div>",
