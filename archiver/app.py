@@ -93,7 +93,7 @@ class App:
         """Dependencies shared by all crawl stages."""
         from archiver.crawl.context import CrawlContext
         from archiver.crawl.recorder import Recorder
-        from archiver.crawl.rendering_policy import BrowserServices, Renderer, RenderHints
+        from archiver.crawl.rendering_policy import BrowserServices, Renderer
         from archiver.http.fetcher import Fetcher
         from archiver.http.politeness import Throttle
         from archiver.http.site_rules import SiteRules
@@ -111,9 +111,7 @@ class App:
         rules = SiteRules(settings.data)
         throttle = Throttle(settings, shared=self.db.locks, rules=rules)
         fetcher = Fetcher(settings, cookies=self.user_cookies, rules=rules)
-        renderer = Renderer(
-            BrowserServices(settings, fetcher, throttle, recorder), RenderHints(self.db)
-        )
+        renderer = Renderer(BrowserServices(settings, fetcher, throttle, recorder))
         for close in (derive.stop, fetcher.close, renderer.stop):
             self._stack.push_async_callback(close)
         return CrawlContext(

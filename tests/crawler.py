@@ -13,7 +13,7 @@ from archiver.crawl import browser_rendering
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.pipeline import Pipeline
 from archiver.crawl.recorder import Recorder
-from archiver.crawl.rendering_policy import BrowserServices, Renderer, RenderHints
+from archiver.crawl.rendering_policy import BrowserServices, Renderer
 from archiver.db import jobs as db_jobs
 from archiver.db import new_entries
 from archiver.db.engine import Database
@@ -49,7 +49,7 @@ async def crawler(data: Path, **more: object) -> AsyncIterator[CrawlContext]:
         fetcher = await stack.enter_async_context(Fetcher(settings))
         recorder, throttle = Recorder(db, store), Throttle(settings)
         services = BrowserServices(settings, fetcher, throttle, recorder)
-        renderer = Renderer(services, RenderHints(db))
+        renderer = Renderer(services)
         stack.push_async_callback(renderer.stop)
         yield CrawlContext(settings, db, store, fetcher, throttle, derive, recorder, renderer)
 
@@ -97,7 +97,7 @@ def renderer_of(context: CrawlContext) -> Renderer:
     services = BrowserServices(
         context.settings, context.fetcher, context.throttle, context.recorder
     )
-    return Renderer(services, RenderHints(context.db))
+    return Renderer(services)
 
 
 @contextmanager

@@ -202,7 +202,6 @@ class DeferredExtraction:
             charset=record.charset,
             rendering=record.rendering,
             renditions=await make_previews(self._context, page, discovery, article),
-            render_hint=record.render_hint,
             appearance=record.appearance,
             excluded_responses=record.excluded_responses,
         )

@@ -414,7 +414,6 @@ def snapshot_row(
         record=place,
         search_document=document,
         rendering=record.rendering,
-        render_hint=record.render_hint,
         score=score_of(record.rendering, record.requisites, record.appearance).hundredths,
         limits=record.appearance.limits,
         needs=replay_urls(revised.entry.url, record.capture_url, record.requisites),

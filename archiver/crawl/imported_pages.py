@@ -459,11 +459,7 @@ class PageImporter:
             excluded_responses=await self._record_excluded_responses(page),
         )
         if page.snapshot_record:
-            visit = replace(
-                visit,
-                render_hint=page.snapshot_record.render_hint,
-                appearance=page.snapshot_record.appearance,
-            )
+            visit = replace(visit, appearance=page.snapshot_record.appearance)
         if rendered:
             visit = replace(
                 visit, rendering=Rendering.DONE, renditions=(*renditions, *preview_images)

@@ -393,7 +393,6 @@ def _plan_snapshot(
         charset=visit.charset,
         rendering=visit.rendering,
         renditions=tuple(rendition for rendition, _ in renditions),
-        render_hint=visit.render_hint,
         appearance=_appearance(visit, is_failed=own.is_failed and not reused),
         excluded_responses=visit.excluded_responses,
     )

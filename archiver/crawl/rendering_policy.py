@@ -1,9 +1,4 @@
-"""Rendering policy: the decision to render a page in a browser, and render hints of hosts.
-
-If the newest page of a host needed a browser, the next pages of the host are rendered immediately,
-without first inspecting the HTML as received. One page in ten is inspected first; if it is complete
-without a browser, the hint is removed. Hints are stored in records and in the index, and cached
-here.
+"""Rendering policy: the decision to render a page in a browser.
 
 The browser code (``crawl.browser_rendering``) is slow to import, so the first page that needs a
 browser imports it.
@@ -11,7 +6,6 @@ browser imports it.
 
 import asyncio
 import time
-import zlib
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING
@@ -20,8 +14,6 @@ from archiver.browser.chromium import find_browser, prove_sandbox
 from archiver.config import Settings
 from archiver.crawl.recorder import Recorder
 from archiver.crawl.visit_result import FetchedResponse
-from archiver.db import host_queue
-from archiver.db.engine import Database
 from archiver.errors import BrowserError, BrowserGone, NoBrowser, PageGone, PageTooLarge
 from archiver.helpers import RecentItems
 from archiver.http.cookies import VisitCookies
@@ -30,77 +22,16 @@ from archiver.http.media_types import is_html
 from archiver.http.politeness import Throttle
 from archiver.http.urls import host
 from archiver.logs import get_log
-from archiver.model.capture import CaptureRef, RecordId, Timestamp
+from archiver.model.capture import CaptureRef, RecordId
 from archiver.model.failure import Failure, FailureKind
-from archiver.model.job import Lease
 from archiver.model.message import Message
 from archiver.model.page import Discovery
-from archiver.model.rendering import Limit, NewRendition, RenderHint
+from archiver.model.rendering import Limit, NewRendition
 from archiver.model.requisite import RequisiteOutcome
 from archiver.pages.worker_messages import Document
 
 if TYPE_CHECKING:
     from archiver.crawl.browser_rendering import Chromium
-
-ONE_IN = 10
-"""One in this many pages of a host with a render hint is inspected without a browser."""
-MAX_HOSTS = 50_000
-REFRESH_SECONDS = 10.0
-"""Seconds between reads of new hints from the index."""
-
-
-class RenderHints:
-    """Cache of the newest render hint of each host."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
-        self._known = RecentItems[str, tuple[int, RenderHint]](MAX_HOSTS)
-        self._row = 0
-        self._read_at = float("-inf")
-        self._lock = asyncio.Lock()
-
-    async def of(self, url: str) -> RenderHint:
-        """Return the render hint for a URL's host; ``NONE`` if there is none."""
-        if self._is_old:
-            await self._refresh()
-        if not self._known:
-            return RenderHint.NONE
-        _, hint = self._known.get(host(url), (0, RenderHint.NONE))
-        return RenderHint.NONE if hint is RenderHint.WHOLE else hint
-
-    def note(self, url: str, timestamp: int, hint: RenderHint) -> None:
-        """Store the hint that a page gives for its host.
-
-        A hint is ignored if it is ``NONE``, or if the stored hint is from a newer page.
-        """
-        before, _ = self._known.get(host(url), (0, RenderHint.NONE))
-        if hint is not RenderHint.NONE and timestamp >= before:
-            self._known[host(url)] = timestamp, hint
-
-    @property
-    def _is_old(self) -> bool:
-        return time.monotonic() - self._read_at >= REFRESH_SECONDS
-
-    async def _refresh(self) -> None:
-        async with self._lock:
-            if not self._is_old:
-                return
-            async with self._db.read() as conn:
-                hints = await host_queue.render_hints_after(conn, self._row, limit=MAX_HOSTS)
-            self._read_at = time.monotonic()
-            for row, timestamp, hint, url in hints:
-                self._row = row
-                self.note(url, timestamp, hint)
-
-
-def is_sampled(lease: Lease) -> bool:
-    """Return whether a page is inspected without a browser despite a hint (one in ``ONE_IN``).
-
-    The decision depends on a hash of the entry and its newest snapshot. So all processes decide
-    alike, and the decision can change with each snapshot.
-    """
-    return zlib.crc32(f"{lease.entry.hash_url} {lease.latest}".encode()) % ONE_IN == 0
-
 
 SHADOW = b'<template shadowrootmode="open">'
 """Start tag of a shadow root in a saved document; no other template has exactly this tag."""
@@ -213,9 +144,8 @@ class Renderer:
         problem: why no browser can be used, as a sentence; None if no problem is known.
     """
 
-    def __init__(self, services: BrowserServices, hosts: RenderHints) -> None:
+    def __init__(self, services: BrowserServices) -> None:
         self._services = services
-        self._hosts = hosts
         self._settings = services.settings
         self._slots = asyncio.Semaphore(services.settings.browser_pages)
         self._failed_at = float("-inf")
@@ -273,16 +203,6 @@ class Renderer:
             self._refusals.pop(host(url), None)
             return
         self._refusals[host(url)] = self._refusals.get(host(url), 0) + 1
-
-    async def hint_for(self, url: str) -> RenderHint:
-        """Return the render hint for a URL's host; ``NONE`` if no browser can be used."""
-        if self._mode_of(url) == "never" or self.problem:
-            return RenderHint.NONE
-        return await self._hosts.of(url)
-
-    def note_hint(self, url: str, timestamp: Timestamp, hint: RenderHint) -> None:
-        """Store the hint that a page gives for its host."""
-        self._hosts.note(url, int(timestamp), hint)
 
     async def show(self, page: FetchedResponse, *, reload: bool) -> Rendered | NotRendered:
         """Render a page, if possible.

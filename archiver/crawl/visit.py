@@ -8,7 +8,7 @@ from archiver.crawl.article_extraction import read_whole
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.fetch import fetch, read_stored, recent_captures
 from archiver.crawl.icons_and_thumbnails import make_fetched_previews, preview_requisites
-from archiver.crawl.rendering_policy import NotRendered, Rendered, is_sampled
+from archiver.crawl.rendering_policy import NotRendered, Rendered
 from archiver.crawl.requisites import Requisites
 from archiver.crawl.retry_policy import parked, retry_at, status_failure, walled
 from archiver.crawl.visit_result import FetchedResponse, Visit
@@ -20,7 +20,7 @@ from archiver.http.urls import MAX_CHARACTERS, escape_bytes, host, without_route
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import Lease
 from archiver.model.page import Article, Discovery
-from archiver.model.rendering import RenderHint, Rendering
+from archiver.model.rendering import Rendering
 from archiver.model.requisite import REDIRECTS, Requisite, RequisiteKind, RequisiteOutcome
 from archiver.pages.page_problems import LEAST_CHARACTERS, MAX_COUNTED
 from archiver.pages.requisites import refresh_of
@@ -85,11 +85,6 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
                 raise
             break  # keep the page that has the refresh, because its target can't be fetched
         first = chain.first or page
-        learned = await context.renderer.hint_for(page.ref.url)
-        early_hint = _hint_for_page(lease, page, learned)
-        rendered = await _render_at_once(context, page, early_hint)
-        if isinstance(rendered, Rendered):
-            return await _visit_rendered(context, requisites, first, rendered, None)
         seen = await inspect_page(
             context, page, reads=not (lease.render or _is_extraction_deferred(context))
         )
@@ -98,22 +93,20 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
         url = _refresh_target(page, discovery, is_rendered=is_wanted)
         if not url or not chain.may_follow(url):
             break
-    if early_hint is RenderHint.NONE:  # otherwise rendering was already tried
-        rendered = await _render(context, lease, page, discovery, failure)
-    hint = _hint_from_inspection(discovery, failure, learned)
+    rendered: Rendered | NotRendered = NotRendered()
+    if is_wanted:
+        rendered = await context.renderer.show(page, reload=failure is not None)
     if isinstance(rendered, Rendered):
         visited = await _visit_rendered(context, requisites, first, rendered, failure)
-        if kept := _rendered_if_better(
-            context, lease, page, seen, replace(visited, render_hint=hint)
-        ):
-            return _store_hint(context, kept)
+        if _is_rendered_better(context, lease, page, seen, visited):
+            return visited
         rendered = NotRendered()
     if failure or discovery is None:
         raise FetchError(failure or _NOTHING)
     _retry_if_truncated(context, lease, page)
     visited = await _visit_fetched(context, requisites, first, page, discovery, seen.article)
     appearance = replace(visited.appearance, limits=rendered.limits)
-    return _store_hint(context, replace(visited, render_hint=hint, appearance=appearance))
+    return replace(visited, appearance=appearance)
 
 
 async def _visit_fetched(
@@ -142,53 +135,20 @@ async def _visit_fetched(
     )
 
 
-def _hint_for_page(lease: Lease, page: FetchedResponse, learned: RenderHint) -> RenderHint:
-    """Return the hint to render this page before inspecting it; ``NONE`` to inspect it first."""
-    if learned is RenderHint.NONE or page.wall or status_failure(page.ref.status, None):
-        return RenderHint.NONE
-    return RenderHint.NONE if is_sampled(lease) else learned
-
-
-async def _render_at_once(
-    context: CrawlContext, page: FetchedResponse, hint: RenderHint
-) -> Rendered | NotRendered:
-    """Render the page if ``hint`` says that pages of its host need a browser."""
-    if hint is RenderHint.NONE:
-        return NotRendered()
-    return await context.renderer.show(page, reload=hint is RenderHint.WALLED)
-
-
-def _hint_from_inspection(
-    discovery: Discovery | None, failure: Failure | None, learned: RenderHint
-) -> RenderHint:
-    """Return the render hint from an inspection; ``NONE`` if there is nothing to store."""
-    if failure:
-        return RenderHint.WALLED
-    if discovery and discovery.needs_browser:
-        return RenderHint.EMPTY
-    return RenderHint.NONE if learned is RenderHint.NONE else RenderHint.WHOLE
-
-
 LEAST_GAIN = 40
 """Characters of text that rendering must add if it was not known to be needed."""
 
 
-def _rendered_if_better(
+def _is_rendered_better(
     context: CrawlContext, lease: Lease, page: FetchedResponse, seen: Inspection, rendered: Visit
-) -> Visit | None:
-    """Return the visit of a rendered page with its render hint; None to keep the page as fetched.
+) -> bool:
+    """Return whether the rendered page is kept, instead of the page as fetched.
 
     The page as fetched is kept if rendering was a trial and added little text: the scripts may have
     replaced the content, for example by a notice.
     """
-    added = _added_text(rendered, seen)
-    if added < LEAST_GAIN and _is_rendering_a_trial(context, lease, page, seen):
-        return None
-    if seen.article is None:  # extraction is deferred
-        return rendered
-    is_guess = seen.discovery is not None and seen.discovery.may_need_browser
-    hint = RenderHint.EMPTY if added > 0 and is_guess else RenderHint.NONE
-    return replace(rendered, render_hint=hint)
+    is_trial = _is_rendering_a_trial(context, lease, page, seen)
+    return not is_trial or _added_text(rendered, seen) >= LEAST_GAIN
 
 
 def _added_text(rendered: Visit, seen: Inspection) -> int:
@@ -207,25 +167,6 @@ def _is_rendering_a_trial(
         return False
     without = replace(seen.discovery, may_need_browser=False)
     return not _is_rendering_wanted(context, lease, page, without, seen.failure)
-
-
-def _store_hint(context: CrawlContext, visited: Visit) -> Visit:
-    """Store the render hint of a visit; return the visit."""
-    context.renderer.note_hint(visited.page.url, visited.timestamp, visited.render_hint)
-    return visited
-
-
-async def _render(
-    context: CrawlContext,
-    lease: Lease,
-    page: FetchedResponse,
-    discovery: Discovery | None,
-    failure: Failure | None,
-) -> Rendered | NotRendered:
-    """Render the page if it needs a browser and one is available."""
-    if not _is_rendering_wanted(context, lease, page, discovery, failure):
-        return NotRendered()
-    return await context.renderer.show(page, reload=failure is not None)
 
 
 def _is_rendering_wanted(

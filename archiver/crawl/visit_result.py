@@ -10,7 +10,7 @@ from archiver.model.capture import CaptureRef, HashUrl, RecordId, Timestamp
 from archiver.model.failure import Failure
 from archiver.model.job import EntryRef, Lease
 from archiver.model.page import Article, Charset
-from archiver.model.rendering import NewRendition, QualitySignals, RenderHint, Rendering
+from archiver.model.rendering import NewRendition, QualitySignals, Rendering
 from archiver.model.requisite import RequisiteOutcome
 from archiver.pages.worker_messages import Document
 
@@ -62,7 +62,6 @@ class Visit:
         charset: charset of the page.
         rendering: whether a browser rendered the page, or would have been needed for it.
         renditions: screenshots and other renderings.
-        render_hint: hint whether the pages of the host need a browser.
         appearance: measurements of how complete the page is.
         excluded_responses: record ids of partial responses (status 206) and responses to methods
             such as POST.
@@ -76,7 +75,6 @@ class Visit:
     charset: Charset = field(default_factory=Charset)
     rendering: Rendering = Rendering.NONE
     renditions: tuple[NewRendition, ...] = ()
-    render_hint: RenderHint = RenderHint.NONE
     appearance: QualitySignals = field(default_factory=QualitySignals)
     excluded_responses: tuple[RecordId, ...] = ()
 

@@ -1,4 +1,4 @@
-"""Queue of hosts with pending jobs, and queries for host names and render hints.
+"""Queue of hosts with pending jobs, and queries for host names.
 
 The table ``queue_host`` has a row for each host and priority with queued jobs. The host with the
 lowest ``ready_at_ms`` is served first. ``ready_at_ms`` is the time (milliseconds since 1970) when
@@ -28,9 +28,8 @@ from sqlalchemy import (
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db.dialects import Greatest, text_values
-from archiver.db.schema import entry, host, job, queue_host, snapshot
+from archiver.db.schema import entry, host, job, queue_host
 from archiver.db.statements import OnConflict, execute_rows, insert_rows
-from archiver.model.rendering import RenderHint
 from archiver.search.words import reversed_host, site_range
 
 PRIORITIES = (0, 1, 2, 3)
@@ -224,20 +223,3 @@ async def of_site(conn: AsyncConnection, site: str, *, limit: int) -> list[str]:
         .limit(limit)
     )
     return [*dict.fromkeys((*named.scalars(), *rows.scalars()))][:limit]
-
-
-async def render_hints_after(
-    conn: AsyncConnection, row_id: int, *, limit: int
-) -> list[tuple[int, int, RenderHint, str]]:
-    """Return up to ``limit`` of the newest snapshots with a render hint and ids above ``row_id``.
-
-    Each snapshot is a tuple of row id, timestamp, hint and page URL. The oldest one is first.
-    """
-    own = snapshot.c
-    rows = await conn.execute(
-        select(own.id, own.timestamp, own.look, own.final_url)
-        .where(own.look != literal_column("''"), own.id > row_id)
-        .order_by(own.id.desc())
-        .limit(limit)
-    )
-    return [(row.id, row.timestamp, RenderHint(row.look), row.final_url) for row in rows][::-1]

@@ -28,7 +28,7 @@ from archiver.model.capture import Location, Timestamp
 from archiver.model.job import State
 from archiver.model.listing import SearchDocument
 from archiver.model.page import PageMetadata, supersedes
-from archiver.model.rendering import WHOLE, Limit, RenderHint, Rendering, Rendition
+from archiver.model.rendering import WHOLE, Limit, Rendering, Rendition
 
 _IS_THIS = entry_table.c.id == bindparam("entry_id")
 _NEWEST = bindparam("newest", type_=Number)
@@ -95,7 +95,6 @@ class NewSnapshot:
         rendering: whether a browser rendered the page, or should have rendered it.
         needs: URLs that replay needs: those of the entry, the page and its requisites.
         renditions: screenshots and other renditions of the page.
-        render_hint: hint whether pages of this host need a browser.
         score: quality score in percent.
         limits: reasons why a browser did not render all of the page.
     """
@@ -117,7 +116,6 @@ class NewSnapshot:
     rendering: Rendering = Rendering.NONE
     needs: tuple[str, ...] = ()
     renditions: tuple[Rendition, ...] = ()
-    render_hint: RenderHint = RenderHint.NONE
     score: int = WHOLE
     limits: tuple[Limit, ...] = ()
     words: IndexRow | None = None
@@ -253,7 +251,6 @@ async def _insert_snapshots(
             "requisite_count": each.requisite_count,
             "missing_count": each.missing_count,
             "rendering": each.rendering,
-            "look": each.render_hint,
             "score": each.score,
             "limits": " ".join(each.limits),
             **_article_columns(each, segment_ids),

@@ -1,4 +1,4 @@
-"""Results of rendering a page in a browser: hints, limits, screenshots and capture quality."""
+"""Results of rendering a page in a browser: limits, screenshots and capture quality."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,19 +18,6 @@ class Rendering(StrEnum):
     """Stored as received, but the page is empty without its scripts, which were not run."""
     DONE = "done"
     """Stored after its scripts ran in a browser."""
-
-
-class RenderHint(StrEnum):
-    """Hint whether pages of a host need a browser. Values are stored; do not change them."""
-
-    NONE = ""
-    """No hint. ``NONE`` is not stored, because most hosts never need a browser."""
-    EMPTY = "empty"
-    """The page was empty without its scripts."""
-    WALLED = "walled"
-    """The site sent a bot wall instead of the page; a browser got past the bot wall."""
-    WHOLE = "whole"
-    """The page was complete without a browser, unlike the previous page of the host."""
 
 
 class Limit(StrEnum):

@@ -29,7 +29,6 @@ from archiver.model.failure import Failure, FailureKind
 from archiver.model.page import Charset, PageMetadata
 from archiver.model.rendering import (
     QualitySignals,
-    RenderHint,
     Rendering,
     RenditionKind,
     RenditionRef,
@@ -187,8 +186,6 @@ class SnapshotRecord:
         charset: the encoding used to read the page, and the declared one.
         rendering: whether a browser rendered the page, or should have.
         renditions: conversion records of screenshots and other renderings.
-        render_hint: whether later pages of the host need a browser, judged by the response that was
-            fetched without one.
         appearance: measurements that show how complete the page is.
         excluded_responses: record ids of responses that replay must not use, because they are
             partial or answer a request other than GET.
@@ -206,7 +203,6 @@ class SnapshotRecord:
     charset: Charset = field(default_factory=Charset)
     rendering: Rendering = Rendering.NONE
     renditions: tuple[RenditionRef, ...] = ()
-    render_hint: RenderHint = RenderHint.NONE
     appearance: QualitySignals = field(default_factory=QualitySignals)
     excluded_responses: tuple[RecordId, ...] = ()
 
@@ -347,8 +343,6 @@ def _write_snapshot(snapshot: SnapshotRecord) -> dict[str, Any]:
         document["appearance"] = appearance
     if snapshot.rendering:
         document["rendering"] = snapshot.rendering
-    if snapshot.render_hint:
-        document["look"] = snapshot.render_hint
     if snapshot.renditions:
         document["likenesses"] = [_write_rendition(each) for each in snapshot.renditions]
     if snapshot.excluded_responses:
@@ -372,7 +366,6 @@ def _read_snapshot(document: dict[str, Any]) -> SnapshotRecord:
         charset=_read_charset(document.get("charset")),
         rendering=Rendering(document.get("rendering", "")),
         renditions=tuple(_read_rendition(each) for each in document.get("likenesses", ())),
-        render_hint=RenderHint(document.get("look", "")),
         appearance=_read_appearance(document.get("appearance")),
         excluded_responses=tuple(RecordId(text(each)) for each in document.get("answers", ())),
     )

@@ -13,9 +13,8 @@ from aiohttp import web
 from archiver.db import screenshots
 from archiver.model.failure import FailureKind
 from archiver.model.job import State
-from archiver.model.rendering import RenderHint, Rendering
+from archiver.model.rendering import Rendering
 from tests.conftest import LiveWeb, live_web
-from tests.crawl.test_rendering_policy import SHELL, path_of
 from tests.crawl.test_signals import entry_of
 from tests.crawler import Crawl, quick_rendering, rendering_crawl
 from tests.pages.test_page_problems import WALLS
@@ -56,8 +55,6 @@ async def test_a_wall_that_a_browser_passes_is_no_failure(rendering, live):
     assert (entry.title, entry.state, failed) == ("Inside", State.SAVED, [])
     assert row.snapshot.rendering is Rendering.DONE
     assert live.requests["/guarded"] == 3  # once without, then by the browser until it was let in
-    renderer = rendering.context.renderer
-    assert await renderer.hint_for(url) is RenderHint.WALLED
 
 
 CHECK = (
@@ -169,25 +166,3 @@ async def test_a_wall_that_also_blocks_the_browser_is_not_archived(rendering, li
         assert guard in "".join(each.failure.message for each in failed) or rows
         assert live.requests[url.removeprefix(live.origin)] == 2  # once without, once by a browser
     assert found == dict.fromkeys(walls, (State.FAILED, [], [FailureKind.WALLED]))
-
-
-SEEMS_WHOLE = (
-    f"<title>Whole</title><body><p>{'There is enough to read. ' * 40}</p>"
-    "<p id=more></p><script>more.textContent = 'brought by a script'</script>"
-)
-
-
-async def test_pages_are_rendered_directly_until_one_is_complete_without_scripts(rendering, live):
-    at_once, plainly = (path_of(live.origin, plainly=each) for each in (False, True))
-    before, shell = live.put("/before", SEEMS_WHOLE), live.put("/shell", SHELL)
-    first, look = live.put(at_once, SEEMS_WHOLE), live.put(plainly, SEEMS_WHOLE)
-    urls = (before, shell, first, look, live.put("/last", SEEMS_WHOLE))
-
-    for url in urls:
-        await rendering.queue(url)
-        await rendering.run()
-
-    found = [(await entry_of(rendering, url))[0].rendering for url in urls]
-    done, none = Rendering.DONE, Rendering.NONE
-    assert found == [none, done, done, none, none]
-    assert live.requests[at_once] == 1  # the browser displays the first response

@@ -27,7 +27,6 @@ from archiver.db import (
     captures,
     edit_history,
     entries,
-    host_queue,
     new_entries,
     screenshots,
     snapshots,
@@ -47,7 +46,7 @@ from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import EntryRef
 from archiver.model.listing import ListingQuery
 from archiver.model.page import EXTRACTOR_VERSION, UNREAD, Article, Charset, PageMetadata
-from archiver.model.rendering import Limit, NewRendition, QualitySignals, RenderHint, RenditionKind
+from archiver.model.rendering import Limit, NewRendition, QualitySignals, RenditionKind
 from archiver.model.requisite import RequisiteKind, RequisiteOutcome
 from archiver.model.seed import Seed
 from archiver.pages.article_text import to_text, whole
@@ -76,7 +75,6 @@ class Captured:
     article: Article
     requisites: tuple[RequisiteOutcome, ...]
     charset: Charset
-    render_hint: RenderHint = RenderHint.NONE
     appearance: QualitySignals = field(default_factory=QualitySignals)
     renditions: tuple[NewRendition, ...] = ()
     excluded_responses: tuple[bytes, ...] = ()
@@ -154,7 +152,6 @@ brought = st.builds(
     articles,
     outcomes,
     st.builds(Charset, words, words),
-    st.sampled_from(RenderHint),
     st.builds(
         QualitySignals,
         st.none() | st.integers(0, 600),
@@ -348,7 +345,6 @@ class Archive:
                 CaptureRef.of(kept.capture),
                 article,
                 record.requisites,
-                render_hint=record.render_hint,
                 appearance=record.appearance,
                 excluded_responses=record.excluded_responses,
             )
@@ -382,7 +378,6 @@ class Archive:
             step.article,
             step.requisites,
             step.charset,
-            render_hint=step.render_hint,
             appearance=step.appearance,
             renditions=step.renditions,
             excluded_responses=tuple(each.record_id for each in sent),
@@ -480,7 +475,6 @@ async def everything(archive: Archive) -> dict[str, object]:
         return {
             "entries": {numbers[number]: each for number, each in shown.items()},
             "order": {row.hash_url: row.sort_at for row in rows if row.state != "queued"},
-            "looks": {each[1:] for each in await host_queue.render_hints_after(conn, 0, limit=999)},
             "changed": {row.hash_url: row.changed for row in rows},
             "revisions": {row.hash_url: row.revision for row in rows},
             "generations": {row.hash_url: row.generation for row in rows},

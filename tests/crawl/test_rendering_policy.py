@@ -1,21 +1,17 @@
-"""Selection of pages to render, also by hints about their hosts; the sandbox is enabled."""
+"""Selection of pages to render; the sandbox is enabled."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from archiver.browser.chromium import command
 from archiver.config import Settings
-from archiver.crawl.rendering_policy import MAX_REFUSALS, ONE_IN, RenderHints, is_sampled
+from archiver.crawl.rendering_policy import MAX_REFUSALS
 from archiver.http.site_rules import SiteRules
-from archiver.http.urls import hash_url
 from archiver.model.failure import Failure, FailureKind
-from archiver.model.job import EntryRef, Lease
 from archiver.model.page import Discovery
-from archiver.model.rendering import RenderHint
-from tests.crawler import Crawl, renderer_of
+from tests.crawler import renderer_of
 
 LOOKS = {
     "whole": (Discovery(), None),
@@ -98,57 +94,3 @@ async def test_the_rule_of_a_site_replaces_the_setting(crawl):
     for host, wanted in (("a", True), ("b", False), ("c", False)):
         found = renderer.is_wanted(f"http://{host}.example/", *LOOKS["whole"], requested=False)
         assert found is wanted, host
-
-
-SHELL = '<title>App</title><body><div id="root"></div><script>root.textContent = "x"</script>'
-
-NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-
-
-def lease(number: int, latest: str | None = None) -> Lease:
-    url = f"http://a.example/{number}"
-    entry = EntryRef(number, hash_url(url), url, "a.example")
-    return Lease(number, None, entry, 0, NOON, interrupted=False, latest=latest)
-
-
-def path_of(origin: str, *, plainly: bool) -> str:
-    """Return a path whose page is inspected without a browser despite a hint, or rendered."""
-    for number in range(999):
-        url = f"{origin}/page-{number}"
-        one = replace(lease(number), entry=EntryRef(1, hash_url(url), url, ""))
-        if is_sampled(one) is plainly:
-            return f"/page-{number}"
-    raise AssertionError("there is none")
-
-
-async def test_render_hints_are_shared_between_processes(crawl, live):
-    url = live.put("/shell", SHELL)
-    settings = replace(crawl.context.settings, render="auto", browser="/nowhere")
-    context = replace(crawl.context, settings=settings)
-    seeing = Crawl(replace(context, renderer=renderer_of(context)))
-    await seeing.queue(url)
-    await seeing.run()
-
-    another = RenderHints(crawl.context.db)
-
-    assert await another.of(url + "/else") is RenderHint.EMPTY
-    assert await another.of("http://b.example/") is RenderHint.NONE
-
-
-async def test_the_newest_render_hint_wins_in_any_order(crawl):
-    hosts = RenderHints(crawl.context.db)
-    for moment, look in ((3, RenderHint.WALLED), (1, RenderHint.WHOLE), (2, RenderHint.EMPTY)):
-        hosts.note("http://a.example/", moment, look)
-    assert await hosts.of("http://a.example/x") is RenderHint.WALLED
-
-    hosts.note("http://a.example/", 4, RenderHint.WHOLE)
-    assert await hosts.of("http://a.example/x") is RenderHint.NONE
-
-
-def test_one_page_in_ten_is_tried_without_a_browser():
-    pages = [is_sampled(lease(number)) for number in range(2000)]
-    times = [is_sampled(lease(1, f"{number:014d}")) for number in range(2000)]
-
-    for each in (pages, times):
-        assert 2000 / ONE_IN * 0.8 < sum(each) < 2000 / ONE_IN * 1.2
-    assert pages == [is_sampled(lease(number)) for number in range(2000)]

@@ -115,7 +115,6 @@ READS = {
     },
     "stale documents": lambda conn: search_documents.stale(conn, limit=50),
     "kept badly": lambda conn: snapshots.scored_below(conn, 50, after=(3, 7), limit=50),
-    "looks at hosts": lambda conn: host_queue.render_hints_after(conn, 7, limit=50),
     "owed comparisons": lambda conn: snapshots.pending_comparisons(conn, limit=50),
     "articles of snapshots": lambda conn: snapshots.articles_of(conn, [(1, 2), (3, 4)]),
     "left for later": lambda conn: snapshots.pending_articles(conn, 5, limit=50),
