@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import wraps
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
@@ -60,13 +61,25 @@ def _all_tests(worker: dict[str, Any]) -> list[str]:
     return [str(here / name) for name in dict.fromkeys(names[start:] + names[:start])]
 
 
-_LONG = re.compile(r"tests/(test_|durability/|cluster/)|browser|journeys")
+_WAITING = re.compile(r"tests/(test_|durability/|cluster/)|browser|journeys|interrupted")
 """Files that wait for processes, servers and browsers."""
+_LONGEST = ("test_trusted_replay.py", "test_pages_in_browser.py", "test_replay_in_browser.py")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run long files first, so that at the end no process works while the others are idle."""
-    items.sort(key=lambda item: (not _LONG.search(item.nodeid), item.path))
+    """Start with the longest files; then distribute files that wait evenly between the others.
+
+    The others use the time of the processor that files leave while they wait.
+    """
+    items.sort(key=lambda item: item.path)
+    files = [[*tests] for _, tests in groupby(items, key=lambda item: item.path)]
+    waiting, busy = [], []
+    for file in files:
+        (waiting if _WAITING.search(file[0].nodeid) else busy).append(file)
+    place = {id(file): n / len(some) for some in (waiting, busy) for n, file in enumerate(some)}
+    place |= {id(file): -1 for file in files if file[0].path.name in _LONGEST}
+    files.sort(key=lambda file: place[id(file)])
+    items[:] = chain.from_iterable(files)
 
 
 def pytest_collection_finish() -> None:

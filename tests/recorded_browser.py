@@ -20,6 +20,7 @@ from tests.small_web.matter import png
 
 BROWSER_TRAFFIC = re.compile(r"google(apis)?\.com[:/]|gstatic\.com[:/]")
 """Chromium requests updates from Google, despite its flags."""
+QUIET_SECONDS = 0.5
 SHEET = """@import 'nested.css'; body { color: rgb(10, 20, 30); background-color: #eef }
 p { background: url(relative.png) no-repeat right }"""
 
@@ -139,6 +140,20 @@ class RequestLog(list):
     def names(self):
         """Return the last parts of their paths."""
         return {urlsplit(each).path.rpartition("/")[2] for each in self}
+
+    async def settle(self, page):
+        """Wait until a page has loaded and has requested nothing for `QUIET_SECONDS`.
+
+        Playwright's "networkidle" is no substitute: if a frame navigates after another one has
+        sent a late request, it never comes.
+        """
+        while True:
+            await page.wait_for_load_state()
+            self._more.clear()
+            try:
+                await asyncio.wait_for(self._more.wait(), QUIET_SECONDS)
+            except TimeoutError:
+                return
 
     async def wait_for(self, *names):
         """Wait until these were requested; a busy browser may be late."""
@@ -261,7 +276,7 @@ async def all_are_harmless(browser, base, entries, *, views=("snapshot", "captur
             for frame in page.frames[:2]:
                 with suppress(Error):  # a frame may be gone, or have nothing to click
                     await frame.locator("#click").first.click(force=True, timeout=100)
-            await page.wait_for_load_state("networkidle")
+            await requests.settle(page)
             assert "ran" not in await titles_of(page), url
         assert outside_requests(requests, base, snapshot, read) == [], entry.url
         assert (await context.cookies(), context.service_workers) == ([], []), entry.url

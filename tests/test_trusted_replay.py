@@ -100,11 +100,11 @@ async def no_construct_leaves_the_archive_when_loaded_hovered_or_clicked(testbed
     await requests.wait_for("hover.png")
     for name in ("mail", "js", "send"):  # the page stays
         await page.locator(f"#{name}").click(force=True)
-    await page.wait_for_load_state("networkidle")
+    await requests.settle(page)
     title = await page.title()
     for name in ("download", "blank", "hash", "link", "top"):
         await page.locator(f"#{name}").click(force=True)
-        await page.wait_for_load_state("networkidle")
+        await requests.settle(page)
         await navigate(page, url)
     await requests.wait_for(*SHOWN)
     await context.close()
@@ -208,7 +208,7 @@ async def no_media_type_lets_a_page_run_leave_or_send_a_referrer(testbed, browse
         live.pages[f"/{number}"] = (kind, LEAKS.replace("NUMBER", str(number)))
     entries = await save_and_capture(live, runtime, *live.pages)
     live.more = {}
-    context, page, _ = await open_logged_page(browser, "about:blank")
+    context, page, requests = await open_logged_page(browser, "about:blank")
     for stored, entry in product((False, True), entries):
         modifier = "id_" if stored else ""
         url = f"{base}/web/{entry.latest}{modifier}/{entry.url}"
@@ -222,7 +222,7 @@ async def no_media_type_lets_a_page_run_leave_or_send_a_referrer(testbed, browse
                 await wait_for_proxied_request(
                     live, f"//away.example/clicked{urlsplit(entry.url).path} "
                 )
-        await page.wait_for_load_state("networkidle")
+        await requests.settle(page)
         assert [line for line in connections if line and "away.example/clicked" not in line] == []
         assert [head for head in live.proxied_requests if "\r\nreferer:" in head.lower()] == []
         assert stored or not live.proxied_requests
