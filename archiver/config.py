@@ -20,7 +20,7 @@ from difflib import get_close_matches
 from enum import StrEnum
 from importlib import import_module
 from ipaddress import IPv4Network, IPv6Network, ip_network
-from math import ceil, isfinite
+from math import ceil
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -50,6 +50,13 @@ _SIZE_UNITS = {
     "TiB": 1 << 40,
 }
 _SIZE = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,3})?) ?([kmgt]i?b)?", re.IGNORECASE)
+_TIME_UNITS = {
+    1: ("s", "sec", "second", "seconds"),
+    60: ("min", "minute", "minutes"),
+    3600: ("h", "hour", "hours"),
+    86400: ("d", "day", "days"),
+}
+_DURATION = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,6})?) ?([a-z]{1,7})?")
 _TRUE_WORDS = frozenset({"1", "true", "yes", "on", "y", "t"})
 _FALSE_WORDS = frozenset({"0", "false", "no", "off", "n", "f"})
 
@@ -75,7 +82,7 @@ class Kind:
         read: parses text, or validates a value.
         dump: converts a value to JSON that ``read`` accepts.
         show: converts a value to the text that people see, which ``read`` accepts.
-        values: the valid values of a choice.
+        values: the valid values of a choice, or the values of a list that have names.
     """
 
     metavar: str
@@ -154,24 +161,30 @@ def integer(*, least: int = 0, most: int | None = None) -> Kind:
     return Kind("INTEGER", read)
 
 
-def decimal(
-    *, least: float | None = None, above: float | None = None, most: float | None = None
-) -> Kind:
-    """Return a kind for a finite number within limits, of which only ``above`` is exclusive."""
+def duration(*, least: float = 0, above: float | None = None, most: float | None = None) -> Kind:
+    """Return a kind for seconds, such as ``90``, ``15 min`` or ``1.5 hours``.
+
+    Of the limits, only ``above`` is exclusive.
+    """
+    factors = {name: factor for factor, names in _TIME_UNITS.items() for name in names}
 
     def read(value: float | str) -> float:
-        try:
-            number = float(value)
-        except ValueError:
-            raise ValueError(Message("must be a number")) from None
-        if not isfinite(number):
-            raise ValueError(Message("must be a number"))
-        if above is not None and number <= above:
-            raise ValueError(Message("must be more than {number}", number=f"{above:g}"))
-        _check(number, least=least, most=most)
-        return number
+        match = _DURATION.fullmatch(str(value).strip().lower())
+        if not match or (match[2] or "s") not in factors:
+            raise ValueError(Message("must be a time, such as 30 s, 15 min or 2 h"))
+        seconds = float(match[1]) * factors[match[2] or "s"]
+        if above is not None and seconds <= above:
+            raise ValueError(Message("must be more than {number}", number=show_duration(above)))
+        _check(seconds, least=least, most=most, show=show_duration)
+        return seconds
 
-    return Kind("NUMBER", read)
+    return Kind("TIME", read, show=show_duration)
+
+
+def show_duration(seconds: float) -> str:
+    """Return seconds in the largest unit that divides them, such as ``15 min``."""
+    factor = max(each for each in _TIME_UNITS if each == 1 or (seconds and seconds % each == 0))
+    return f"{seconds / factor:.12g} {_TIME_UNITS[factor][0]}"
 
 
 def size(*, least: int, most: int | None = None) -> Kind:
@@ -202,7 +215,15 @@ def words() -> Kind:
 
 def timegates() -> Kind:
     """Return a kind for TimeGates, by name or URL prefix."""
-    return Kind("LIST", lambda value: tuple(map(_timegate, _words(value))), list)
+    names = {url: name for name, url in TIMEGATES.items()}
+
+    def dump(value: Any) -> list[str]:
+        return [names.get(each, each) for each in value]
+
+    def read(value: Any) -> tuple[str, ...]:
+        return tuple(map(_timegate, _words(value)))
+
+    return Kind("LIST", read, dump, lambda value: _text(dump(value)), tuple(TIMEGATES))
 
 
 def bucket() -> Kind:
@@ -302,11 +323,17 @@ def _words(value: Any) -> tuple[Any, ...]:
     )
 
 
-def _check(number: float, *, least: float | None, most: float | None) -> None:
+def _check(
+    number: float,
+    *,
+    least: float | None,
+    most: float | None,
+    show: Callable[[float], str] = str,
+) -> None:
     if least is not None and number < least:
-        raise ValueError(Message("must be at least {number}", number=str(least)))
+        raise ValueError(Message("must be at least {number}", number=show(least)))
     if most is not None and number > most:
-        raise ValueError(Message("must be at most {number}", number=str(most)))
+        raise ValueError(Message("must be at most {number}", number=show(most)))
 
 
 Network = IPv4Network | IPv6Network
@@ -442,19 +469,19 @@ class Settings:
     )
     host_delay: float = _setting(
         0.2,
-        decimal(least=0, most=MAX_HOST_DELAY),
-        "Minimum seconds between two requests to the same host.",
+        duration(most=MAX_HOST_DELAY),
+        "Minimum time between two requests to the same host.",
     )
     crawl_processes: int = _setting(
         1,
         integer(least=1, most=64),
         "Processes that fetch pages; they share the limits per host.",
     )
-    connect_timeout: float = _setting(10, decimal(above=0), "Seconds to wait for a connection.")
-    read_timeout: float = _setting(30, decimal(above=0), "Seconds to wait for the next bytes.")
-    fetch_timeout: float = _setting(300, decimal(above=0), "Maximum seconds for one response.")
+    connect_timeout: float = _setting(10, duration(above=0), "Time to wait for a connection.")
+    read_timeout: float = _setting(30, duration(above=0), "Time to wait for the next bytes.")
+    fetch_timeout: float = _setting(300, duration(above=0), "Maximum time for one response.")
     page_timeout: float = _setting(
-        900, decimal(above=0), "Maximum seconds for a page with its requisites."
+        900, duration(above=0), "Maximum time for a page with its requisites."
     )
     max_body_bytes: int = _setting(100 << 20, size(least=1), "Largest response stored.")
     max_decoded_bytes: int = _setting(
@@ -468,17 +495,17 @@ class Settings:
     )
     requisite_max_age: float = _setting(
         86400,
-        decimal(least=0),
-        "Seconds for which a stored requisite is reused instead of fetched again.",
+        duration(),
+        "Time for which a stored requisite is reused instead of fetched again.",
     )
     retries: int = _setting(2, integer(least=0, most=20), "Retries after a transient failure.")
     retry_delay: float = _setting(
         5,
-        decimal(least=0),
-        "Seconds before the first retry; multiplied by six for each further one.",
+        duration(),
+        "Time before the first retry; multiplied by six for each further one.",
     )
     max_retry_after: float = _setting(
-        3600, decimal(least=0), "Longest pause that a server can ask for (Retry-After), in seconds."
+        3600, duration(), "Longest pause that a server can ask for (Retry-After)."
     )
 
     render: Literal["auto", "always", "never"] = _setting(
@@ -525,8 +552,8 @@ class Settings:
     )
     seal_seconds: float = _setting(
         60,
-        decimal(least=1),
-        "With a store: age at which a segment is closed and uploaded, in seconds.",
+        duration(least=1),
+        "With a store: age at which a segment is closed and uploaded.",
     )
     backlog_bytes: int = _setting(
         4 << 30,
@@ -539,7 +566,7 @@ class Settings:
         "With a store: size of the local cache of uploaded segments.",
     )
     feed_interval: float = _setting(
-        3600, decimal(least=60), "Seconds between two checks of a followed feed by `serve`."
+        3600, duration(least=60), "Time between two checks of a followed feed by `serve`."
     )
     quiet_hour: int = _setting(
         4,
@@ -572,9 +599,7 @@ class Settings:
         "Processes that extract articles; 0 for one per core (`serve`: per spare core), "
         "up to three.",
     )
-    extract_timeout: float = _setting(
-        30, decimal(above=0), "Timeout for extracting one article, in seconds."
-    )
+    extract_timeout: float = _setting(30, duration(above=0), "Timeout for extracting one article.")
     extract_memory_bytes: int = _setting(
         1 << 30, size(least=1 << 28), "Memory limit of an extraction process."
     )
@@ -691,7 +716,7 @@ NO_RULE = SiteRule()
 
 _RULE_KINDS = {
     "render": choice("auto", "always", "never"),
-    "delay": decimal(least=0, most=MAX_HOST_DELAY),
+    "delay": duration(most=MAX_HOST_DELAY),
     "user_agent": words_in_line(),
     "never_save": boolean(),
 }

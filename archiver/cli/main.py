@@ -174,7 +174,7 @@ def list_sites() -> None:
 @sites.command("set", cls=Command)
 @click.argument("host", metavar="HOST")
 @click.option("--render", metavar="MODE", help="Use a browser: auto, always or never.")
-@click.option("--delay", metavar="SECONDS", help="Minimum seconds between two requests.")
+@click.option("--delay", metavar="TIME", help="Minimum time between two requests.")
 @click.option("--user-agent", metavar="TEXT", help="User-Agent sent with every request.")
 @click.option(
     "--never-save/--save",

@@ -9,7 +9,13 @@ import click
 from archiver.app import open_app
 from archiver.cli.event_loop import run_until_signal
 from archiver.cli.terminal import progress_bar, write_row, write_table
-from archiver.config import SETTINGS, InvalidSettings, Settings, read_settings
+from archiver.config import (
+    SETTINGS,
+    InvalidSettings,
+    Settings,
+    read_settings,
+    show_duration,
+)
 from archiver.errors import ConfigurationError, InputError
 from archiver.http.site_rules import names_port, site_name
 from archiver.services.fixity import Progress, store_check
@@ -80,7 +86,7 @@ async def sites(settings: Settings) -> int:
         (
             name,
             rule.render or "",
-            "" if rule.delay is None else f"{rule.delay:g}",
+            "" if rule.delay is None else show_duration(rule.delay),
             rule.user_agent or "",
             "never" if rule.never_save else "",
         )

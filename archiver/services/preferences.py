@@ -13,6 +13,7 @@ from archiver.config import (
     SETTINGS_FILE,
     SITES,
     InvalidSettings,
+    Kind,
     Settings,
     SiteRule,
     Source,
@@ -45,9 +46,7 @@ class Preference:
         source: where the value comes from.
         is_fixed: whether a flag or environment variable sets the value.
         default: default value as text.
-        values: all valid values; empty if the setting accepts any text or number.
-        is_boolean: whether the value is true or false.
-        is_number: whether the value is a number.
+        kind: type of the value.
         description: description of the setting, in English.
     """
 
@@ -57,9 +56,7 @@ class Preference:
     source: Source
     is_fixed: bool
     default: str
-    values: tuple[str, ...]
-    is_boolean: bool
-    is_number: bool
+    kind: Kind
     description: str
 
 
@@ -244,9 +241,7 @@ def _preference(settings: Settings, running: Settings, name: str) -> Preference:
         settings.source(name),
         name in settings.fixed,
         _text(name, setting.default),
-        setting.kind.values,
-        not setting.kind.metavar,
-        setting.kind.metavar in ("INTEGER", "NUMBER"),
+        setting.kind,
         setting.description,
     )
 

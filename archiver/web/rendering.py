@@ -13,6 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from archiver import helpers
+from archiver.config import show_duration
 from archiver.http.timestamps import in_utc, to_datetime, write_iso
 from archiver.model.annotation import read_source_record
 from archiver.model.capture import Timestamp
@@ -233,7 +234,9 @@ def environment(wording: Wording, base: str = "") -> Environment:
     jinja.filters.update(reason=partial(reason, wording), why_no_feed=partial(why_no_feed, wording))
     jinja.filters.update(row_reason=partial(_row_reason, wording))
     jinja.filters.update(date=date, iso=iso, epoch=epoch, minutes=minutes_to_read)
-    jinja.filters.update(tag_list=tag_list, source_record=read_source_record)
+    jinja.filters.update(
+        tag_list=tag_list, source_record=read_source_record, duration=show_duration
+    )
     jinja.filters.update(
         preview_image=partial(preview_image_path, base=base),
         initial=initial,

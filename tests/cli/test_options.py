@@ -81,6 +81,22 @@ def test_a_size_is_a_number_of_bytes_or_has_a_decimal_or_binary_unit() -> None:
             kind.read(text)
 
 
+def test_a_time_is_a_number_of_seconds_or_has_a_unit() -> None:
+    kind = SETTINGS["feed_interval"].kind
+    for text, seconds, shown in (
+        (90, 90, "90 s"),
+        ("60.25", 60.25, "60.25 s"),
+        ("30 minutes", 1800, "30 min"),
+        ("1.5h", 5400, "90 min"),
+        ("2 Days", 172800, "2 d"),
+    ):
+        assert (kind.read(text), kind.show(seconds)) == (seconds, shown)
+        assert kind.read(shown) == seconds
+    for text in ("", "59", "-90", "min", "1 week", "1e9", "inf", "2 h 5 min", "9" * 400, True):
+        with pytest.raises(ValueError, match="must be"):
+            kind.read(text)
+
+
 def test_every_setting_is_a_flag_with_a_description() -> None:
     help_text = " ".join(output("--help-settings").split())
     for name in EVERYTHING:

@@ -105,7 +105,7 @@ async def test_an_article_has_readable_links_headings_and_dates(client, path_of)
         ("0", "h-2", "Two"),
         ("1", "h-3", "Three"),
     ]
-    assert "published <time" in page
+    assert 'title="Published ' in page
     assert ">5 Mar 2024<" in page
 
 

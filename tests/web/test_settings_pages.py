@@ -52,7 +52,7 @@ async def test_rules_and_cookies_of_a_site_are_added_changed_and_removed(client,
         assert f'value="{[*wrong.values()][-1]}"' in page, "what was typed stays in the form"
     german = {"Accept-Language": "de"}
     async with client.post("/settings/sites", data=wrong, headers=german) as answer:
-        assert "Wartezeit: muss eine Zahl sein." in await answer.text()
+        assert "Wartezeit: muss eine Zeitangabe sein" in await answer.text()
     changed = {"section": "capture", "retries": "many"}
     async with client.post("/settings", data=changed, headers=german) as answer:
         assert "Wiederholungen: muss eine ganze Zahl sein." in await answer.text()
@@ -88,6 +88,17 @@ async def test_a_refused_value_stays_in_its_field_with_the_reason(client):
     assert "Check feeds every: must be" in page
     assert 'value="x" aria-invalid="true" aria-describedby="why-feed_interval"' in page
     assert '<select id="language"' in page
+
+
+async def test_public_archives_are_chosen_by_name_or_url(client, saved_archive):
+    chosen = [("section", "capture"), ("rescue", "wayback"), ("rescue", "https://gate.example/")]
+    async with client.post("/settings", data=chosen) as answer:
+        page = await answer.text()
+    assert re.findall(r'name="rescue" value="([^"]*)" checked', page) == ["wayback"]
+    assert 'name="rescue" value="https://gate.example/"' in page
+    stored = (saved_archive.settings.data / "settings.toml").read_text()
+    assert 'rescue = ["wayback", "https://gate.example/"]' in stored
+    await client.app[RUNTIME].preferences.change({"rescue": None})
 
 
 async def test_saving_applies_a_setting_that_was_changed_elsewhere(client, saved_archive):

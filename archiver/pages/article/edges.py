@@ -33,10 +33,12 @@ _TIME = re.compile(
 )
 _COUNT = re.compile(r"[\W\d]*[KkMm]?[\W\d]*")
 _BY = re.compile(r"(?:written\s+)?(?:by|von|par|por|di|door|av|af)\b[\s:]+", re.IGNORECASE)
+_COORDINATES = re.compile(r"(?:\w[\w ]{0,30}[:\uff1a])?[\W\d]*\u00b0[\W\d]*[NSEWO][\W\dNSEWO]*")
+"""Pattern for geographic coordinates, such as ``Coordinates: 42°S 174°E``."""
 _MAX_NAMES = 6
 _SIGNS = re.compile(r"[\W_]+")
 _NAMED_LINE = re.compile(
-    r"by-?line|author|(?:^|[\s_-]|post|entry)(?:meta|date|time)|timestamp|dateline|contributor|published",
+    r"by-?line|author|no-?print|(?:^|[\s_-]|post|entry)(?:meta|date|time)|timestamp|dateline|contributor|published",
     re.IGNORECASE,
 )
 _PARTS = re.compile(r"\s*[|\u00b7\u2022\u2014]\s*|\s+[-\u2013]\s+")
@@ -150,6 +152,7 @@ def _is_about(text: str, author: str) -> bool:
         or _is_date(text)
         or _TIME.fullmatch(text) is not None
         or _COUNT.fullmatch(text) is not None
+        or _COORDINATES.fullmatch(text) is not None
         or _is_author(text, author)
     )
 

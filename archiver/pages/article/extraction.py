@@ -31,7 +31,14 @@ from archiver.pages.article.heading_links import (
     drop_edit_links,
     drop_permalinks,
 )
-from archiver.pages.article.headline import Lead, find_lead, insert_lead, take_head, title_of
+from archiver.pages.article.headline import (
+    Lead,
+    find_lead,
+    insert_lead,
+    move_infoboxes,
+    take_head,
+    title_of,
+)
 from archiver.pages.article.hidden_sources import (
     POSSIBLE,
     SHORTEST,
@@ -216,6 +223,7 @@ def _read(
         append_missing_notes(article, body)
     drop_above_title(article, metadata.title)
     normalise_embeds(article)
+    move_infoboxes(article)
     finish(article, url, base)
     if part > 1:
         make_ids_unique(article, part)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, takewhile
 
 from lxml import etree
 from lxml.etree import _Element as Element
@@ -38,6 +38,10 @@ _MIN_LENGTH_RATIO = 0.75
 _WITHIN = ("table", "ul", "ol", "dl", "blockquote", "figure", "details")
 """Elements in which a heading is never the headline of the article."""
 
+_INFOBOX = re.compile(r"(?:^|[\s_-])(?:info|taxo|fact)-?box", re.IGNORECASE)
+_BOXES = ("aside", "div", "table")
+_TEXT_BLOCKS = frozenset({"p", "ul", "ol", "dl", "blockquote"})
+
 _HIGHEST = frozenset({"h1", "h2"})
 
 _SIGNS = re.compile(r"[\W_]+")
@@ -49,6 +53,42 @@ def put_head(root: Element, parts: list[Element]) -> Element:
     head.extend(parts)
     prepend(root, head)
     return head
+
+
+def move_infoboxes(root: Element) -> None:
+    """Move infoboxes from the start of an article to below the paragraphs that follow them.
+
+    At most ``PROSE`` characters of paragraphs, such as notes about similar titles, precede the box.
+    """
+    boxes: list[Element] = []
+    inside: set[Element] = set()
+    before = 0
+    for element in root.iter("p", *_BOXES):
+        if element in inside:
+            continue
+        if element.tag in _BOXES and _INFOBOX.search(named(element)):
+            boxes.append(element)
+            inside.update(element.iter())
+        elif element.tag == "p":
+            length = len(first_text(element, PROSE))
+            before += length
+            if boxes and length > SENTENCE:
+                break
+            if before > PROSE:
+                return
+    else:
+        return
+    below = _last_of_text(element)
+    for box in reversed(boxes):
+        remove(box)
+        box.tail = None
+        below.addnext(box)
+
+
+def _last_of_text(paragraph: Element) -> Element:
+    """Return the last of the adjacent text blocks that begin with a paragraph."""
+    blocks = takewhile(lambda each: each.tag in _TEXT_BLOCKS, paragraph.itersiblings())
+    return [paragraph, *blocks][-1]
 
 
 def take_head(root: Element, head: Element, title: str) -> None:

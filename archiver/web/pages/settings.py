@@ -50,8 +50,8 @@ async def change_settings(request: web.Request) -> web.StreamResponse:
     for name in GROUPS.get(str(form.get("section", "")), ()):
         preference = preferences_by_name[name]
         if not preference.is_fixed:
-            text = str(form.get(name, "false" if preference.is_boolean else ""))
-            values[name] = text.strip() or None
+            texts = (str(each).strip() for each in form.getall(name, []))
+            values[name] = ", ".join(filter(None, texts)) or None
     try:
         is_pending = await preferences.change(values)
     except InputError as error:

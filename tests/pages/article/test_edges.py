@@ -30,6 +30,7 @@ def read(above: str, below: str = "") -> str:
         ),
         *("By Ann Miller", "<a href=/author/ann>Ann Miller</a>", "Lesezeit: 5 Minuten"),
         *("Von: ann  MILLER", "Ann Miller \u00b7 4 May 2024"),
+        "Coordinates: <a href=/g>42\u00b0S 174\u00b0E\ufeff / \ufeff42\u00b0S 174\u00b0E</a>",
         "By Ann | Updated May 4, 2024 | 23 Comments",
         "<img src=/ann.jpg width=40 height=40>",
     ],
@@ -39,8 +40,18 @@ def test_lines_above_the_text_are_removed(line):
     assert read(f"<div><span>{line}</span></div>") == read("")
 
 
-def test_lines_named_as_byline_are_removed():
-    assert read("<div class=byline>Ann Miller, Upper Valley</div>") == read("")
+def test_lines_named_as_byline_or_not_for_print_are_removed():
+    for name in ("class=byline", "class=noprint"):
+        assert read(f"<div {name}>From the mills, a free paper</div>") == read(""), name
+
+
+def test_an_infobox_above_the_text_is_moved_below_the_paragraphs_before_a_heading():
+    note = "<div role=note>This is about the mill, not about other mills.</div>"
+    box = "<table class='infobox geo'><tr><th>River</th><td>Grey Water</td></tr></table>"
+    text = TEXT.replace("</p>", "</p><h2>Later</h2>", 3).replace("</p><h2>Later</h2>", "</p>", 2)
+    found = extract_article(f"<article><h1>The mill</h1>{note}{box}{text}</article>", URL).text
+
+    assert found.index("Sentence 2") < found.index("Grey Water") < found.index("Later")
 
 
 @pytest.mark.parametrize(
