@@ -41,15 +41,17 @@ def resolve(requirements: list[str], pins: dict[str, str]) -> dict[str, str]:
         pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet")
         options = ("--dry-run", "--ignore-installed", "--report", "-", "-c", constraints.name)
         report = subprocess.run((*pip, *options, *requirements), check=True, stdout=subprocess.PIPE)
-    found = (each["metadata"] for each in json.loads(report.stdout)["install"])
-    return {canonical(each["name"]): each["version"] for each in found}
+    installed = (each["metadata"] for each in json.loads(report.stdout)["install"])
+    return {canonical(each["name"]): each["version"] for each in installed}
 
 
 def hashes_of(name: str, version: str) -> list[str]:
     headers = {"Accept": "application/vnd.pypi.simple.v1+json"}
     page = urllib.request.Request(f"{INDEX}/{name}/", headers=headers)
-    with urllib.request.urlopen(page) as found:
-        files = {each["filename"]: each["hashes"]["sha256"] for each in json.load(found)["files"]}
+    with urllib.request.urlopen(page) as response:
+        files = {
+            each["filename"]: each["hashes"]["sha256"] for each in json.load(response)["files"]
+        }
     is_of_version = re.compile(rf".+-{re.escape(version)}(?:-.+\.whl|\.tar\.gz|\.zip)").fullmatch
     return sorted(
         {files[each] for each in files if is_of_version(each) and not UNUSABLE.search(each)}
@@ -66,19 +68,19 @@ def main() -> None:
             else ""
         )
         pins = dict(re.findall(r"^(\S+)==([^\s;]+)", old, re.MULTILINE))
-        wanted = resolve(requirements, pins | written)
+        pins_wanted = resolve(requirements, pins | written)
         skipped = set() if group in COMPLETE else set(written)
         markers = dict(re.findall(r"^([\w.-]+).*?(;.*)$", "\n".join(requirements), re.MULTILINE))
         markers = {canonical(name): marker for name, marker in markers.items()}
         with path.open("w", encoding="utf-8") as file:
-            for name in sorted(wanted.keys() - skipped):
-                file.write(f"{name}=={wanted[name]}{markers.get(name, '')}")
+            for name in sorted(pins_wanted.keys() - skipped):
+                file.write(f"{name}=={pins_wanted[name]}{markers.get(name, '')}")
                 file.writelines(
-                    f" \\\n  --hash=sha256:{each}" for each in hashes_of(name, wanted[name])
+                    f" \\\n  --hash=sha256:{each}" for each in hashes_of(name, pins_wanted[name])
                 )
                 file.write("\n")
         if group not in COMPLETE:
-            written |= wanted
+            written |= pins_wanted
 
 
 main()

@@ -93,8 +93,8 @@ article {{ max-width: 760px; margin: 30px auto; padding: 0 20px }} img {{ width:
 
 def request(method: str, url: str, body: bytes, kind: str) -> None:
     """Send a request to the service."""
-    asked = urllib.request.Request(url, body, {"Content-Type": kind}, method=method)
-    with urllib.request.urlopen(asked):
+    prepared_request = urllib.request.Request(url, body, {"Content-Type": kind}, method=method)
+    with urllib.request.urlopen(prepared_request):
         pass
 
 

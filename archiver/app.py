@@ -402,9 +402,9 @@ class App:
 
     async def problems(self) -> "tuple[Message, ...]":
         """Return messages about problems that need the user's attention."""
-        found = (await self.health.current()).warnings
+        warnings = (await self.health.current()).warnings
         problem = self.uploading.backlog.problem if self.uploading else None
-        return (*found, problem) if problem else found
+        return (*warnings, problem) if problem else warnings
 
     @cached_property
     def machines(self) -> "Machines":

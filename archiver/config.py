@@ -684,10 +684,10 @@ def unknown_variables(environment: Mapping[str, str]) -> dict[str, str]:
     """Map each unknown ``ARCHIVER_`` variable to the most similar known one, or to ""."""
     suggestions = {}
     for name in sorted(environment):
-        own = name.removeprefix("ARCHIVER_").lower()
+        setting_name = name.removeprefix("ARCHIVER_").lower()
         is_known = not name.startswith("ARCHIVER_") or name.startswith(_OF_TESTS)
-        if not is_known and own not in SETTINGS:
-            similar = get_close_matches(own, SETTINGS, 1)
+        if not is_known and setting_name not in SETTINGS:
+            similar = get_close_matches(setting_name, SETTINGS, 1)
             suggestions[name] = variable(similar[0]) if similar else ""
     return suggestions
 
@@ -722,7 +722,7 @@ _RULE_KINDS = {
 }
 
 
-def parse_site_rule(given: Mapping[str, Any]) -> SiteRule:
+def parse_site_rule(fields: Mapping[str, Any]) -> SiteRule:
     """Build the rule of a site from values or texts.
 
     Raises:
@@ -730,7 +730,7 @@ def parse_site_rule(given: Mapping[str, Any]) -> SiteRule:
     """
     reasons: dict[str, Message | str] = {}
     values: dict[str, Any] = {}
-    for name, value in given.items():
+    for name, value in fields.items():
         if name not in _RULE_KINDS:
             reasons[name] = Message("is not a setting of a site")
             continue
@@ -804,7 +804,7 @@ def default_data(environment: Mapping[str, str]) -> Path:
     return base / "archiver"
 
 
-def read_settings(given: Mapping[str, object], environment: Mapping[str, str]) -> Settings:
+def read_settings(options: Mapping[str, object], environment: Mapping[str, str]) -> Settings:
     """Build settings from flags, environment variables, the data directory's file, and defaults.
 
     Raises:
@@ -813,8 +813,8 @@ def read_settings(given: Mapping[str, object], environment: Mapping[str, str]) -
     values: dict[str, Any] = {
         name: environment[key] for name in SETTINGS if (key := variable(name)) in environment
     }
-    fixed = dict.fromkeys(values, Source.ENVIRONMENT) | dict.fromkeys(given, Source.COMMAND_LINE)
-    values |= given
+    fixed = dict.fromkeys(values, Source.ENVIRONMENT) | dict.fromkeys(options, Source.COMMAND_LINE)
+    values |= options
     values.setdefault("data", default_data(environment))
     in_file = read_file(Path(values["data"]))
     from_file = frozenset(in_file)
@@ -951,8 +951,8 @@ def _groups() -> Iterator[PurePosixPath]:
         return
     for line in lines:
         if line.startswith("0::/"):
-            own = PurePosixPath(line.removeprefix("0::/"))
-            yield from (own, *own.parents)
+            path = PurePosixPath(line.removeprefix("0::/"))
+            yield from (path, *path.parents)
 
 
 def fit_to_open_files(settings: Settings, connections: int = 0) -> Settings:

@@ -84,8 +84,8 @@ def take_apart(html: str, url: str) -> Parts:
     tree = LexborHTMLParser(html)
     root = tree.body or tree.root
     blocks = [*_blocks(root)] if root else []
-    found: dict[str, list[frozenset[str]]] = {kind: [] for kind in PARTS}
-    found["paragraphs"] = [frozenset({each}) for each in blocks if len(each.split()) >= 5]
+    parts: dict[str, list[frozenset[str]]] = {kind: [] for kind in PARTS}
+    parts["paragraphs"] = [frozenset({each}) for each in blocks if len(each.split()) >= 5]
     for node in tree.css(
         "img, figure, figcaption, caption, h1, h2, h3, h4, h5, h6, li, dt, dd, table, pre, a[href],"
         "iframe, video, audio, embed, object, math, .katex, mjx-container, .MathJax, "
@@ -93,9 +93,9 @@ def take_apart(html: str, url: str) -> Parts:
     ):
         for kind, key in _part(node, url):
             if key:
-                found[kind].append(key)
-    found["formulas"] += [_source(each[0]) for each in _DELIMITED.finditer(_prose(root))]
-    return Parts("\n".join(blocks), tuple(" ".join(blocks).split()), found)
+                parts[kind].append(key)
+    parts["formulas"] += [_source(each[0]) for each in _DELIMITED.finditer(_prose(root))]
+    return Parts("\n".join(blocks), tuple(" ".join(blocks).split()), parts)
 
 
 def _part(node: LexborNode, url: str) -> Iterator[tuple[str, frozenset[str]]]:
@@ -123,25 +123,25 @@ def _part(node: LexborNode, url: str) -> Iterator[tuple[str, frozenset[str]]]:
 
 def _picture(node: LexborNode, url: str) -> frozenset[str]:
     attributes = node.attributes
-    given = [attributes.get(name) or "" for name in _SOURCES]
+    sources = [attributes.get(name) or "" for name in _SOURCES]
     sets = [attributes.get(name) or "" for name in _SETS]
     parent = node.parent
     if parent is not None and parent.tag == "picture":
         sets += [each.attributes.get("srcset") or "" for each in parent.css("source")]
     for value in sets:
-        given += [value[start:end] for start, end in find_candidates(value)]
-    return frozenset(_address(each, url) for each in given if each.strip()) - {""}
+        sources += [value[start:end] for start, end in find_candidates(value)]
+    return frozenset(_address(each, url) for each in sources if each.strip()) - {""}
 
 
-def _address(given: str, url: str) -> str:
+def _address(text: str, url: str) -> str:
     """Return a URL in comparable form: a fragment unchanged, a data URL shortened."""
-    given = given.strip()
-    if given.startswith("data:"):
-        return "".join(given.split())[:200]
-    if given.startswith("#"):
+    text = text.strip()
+    if text.startswith("data:"):
+        return "".join(text.split())[:200]
+    if text.startswith("#"):
         return ""
     try:
-        whole = urljoin(url, given)
+        whole = urljoin(url, text)
     except ValueError:
         return ""
     return unquote(whole.split("#")[0]).split("://")[-1].rstrip("/")
@@ -150,12 +150,12 @@ def _address(given: str, url: str) -> str:
 def _embed(node: LexborNode, url: str) -> frozenset[str]:
     """Return the URLs of media; the URL of a frame only if it belongs to a known player."""
     attributes = node.attributes
-    given = [attributes.get(name) or "" for name in ("src", "data-src", "data")]
-    given += [each.attributes.get("src") or "" for each in node.css("source")]
-    found = {_address(each, url) for each in given if each.strip()} - {""}
+    sources = [attributes.get(name) or "" for name in ("src", "data-src", "data")]
+    sources += [each.attributes.get("src") or "" for each in node.css("source")]
+    addresses = {_address(each, url) for each in sources if each.strip()} - {""}
     if node.tag in {"iframe", "embed", "object"}:
-        found = {each for each in found if _PLAYERS.search(each)}
-    return frozenset(found)
+        addresses = {each for each in addresses if _PLAYERS.search(each)}
+    return frozenset(addresses)
 
 
 def embed_name(address: str) -> str:
@@ -285,17 +285,17 @@ def _words_of_code(node: LexborNode) -> Iterator[str | None]:
         yield node.text()
 
 
-def shared(wanted: list[frozenset[str]], found: list[frozenset[str]]) -> int:
+def shared(expected: list[frozenset[str]], extracted: list[frozenset[str]]) -> int:
     """Return how many of the wanted parts were found, counting each found part once."""
     places: dict[str, list[int]] = {}
-    for place, keys in enumerate(found):
+    for place, keys in enumerate(extracted):
         for key in keys:
             places.setdefault(key, []).append(place)
     used: set[int] = set()
-    for keys in wanted:
-        left = [n for key in keys for n in places.get(key, ()) if n not in used]
-        alike = (n for n in left if found[n] == keys)
-        best = next(alike, left[0] if left else None)
+    for keys in expected:
+        unused = [n for key in keys for n in places.get(key, ()) if n not in used]
+        alike = (n for n in unused if extracted[n] == keys)
+        best = next(alike, unused[0] if unused else None)
         if best is not None:
             used.add(best)
     return len(used)

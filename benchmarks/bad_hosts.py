@@ -71,7 +71,7 @@ def crawl(urls: list[str], good: int) -> float:
         listing = Path(directory) / "urls.txt"
         listing.write_text("\n".join(urls))
         run(["import", str(listing), "--no-crawl"], environment)
-        begun = time.perf_counter()
+        started = time.perf_counter()
         process = subprocess.Popen(
             [sys.executable, "-m", "archiver", "crawl"],
             env=environment,
@@ -81,7 +81,7 @@ def crawl(urls: list[str], good: int) -> float:
         try:
             while process.poll() is None and saved(Path(directory) / "data") < good:
                 time.sleep(LOOK_SECONDS)
-            return time.perf_counter() - begun
+            return time.perf_counter() - started
         finally:
             process.kill()
             process.wait()

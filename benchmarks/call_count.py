@@ -43,9 +43,9 @@ def main() -> None:
     with FastServer(body=2000) as pages, tempfile.TemporaryDirectory() as directory:
         networks = (ip_network("127.0.0.0/8"),)
         settings = Settings(data=Path(directory), allow_networks=networks, host_delay=0)
-        found = asyncio.run(count(settings, pages))
+        functions = asyncio.run(count(settings, pages))
     print(f"{'':18}{'files':>7}{'functions':>11}")
-    for name, entered in found.items():
+    for name, entered in functions.items():
         files = sorted({file for file, _ in entered})
         print(f"{name:18}{len(files):>7}{len(entered):>11}")
         if options.show:
@@ -54,7 +54,7 @@ def main() -> None:
 
 async def count(settings: Settings, pages: FastServer) -> dict[str, Entered]:
     """Return the functions that ran, by task: saving a URL, showing a page, searching."""
-    found: dict[str, Entered] = {}
+    functions: dict[str, Entered] = {}
     urls = [pages.url(n) for n in range(2)]
     with Tracer() as tracer:
         async with open_app(settings) as runtime, TestServer(build_app(runtime)) as server:
@@ -63,7 +63,7 @@ async def count(settings: Settings, pages: FastServer) -> dict[str, Entered]:
             crawl = partial(work, until_empty=False, on_change=saved.put_nowait)
             async with keep_running(crawl, "crawl"):
                 for url in urls:
-                    found["saving one URL"] = tracer.entered = set()
+                    functions["saving one URL"] = tracer.entered = set()
                     await runtime.entries.save([url], source="bench")
                     runtime.wake_crawl()
                     while (await saved.get()).state is not State.SAVED:
@@ -72,15 +72,15 @@ async def count(settings: Settings, pages: FastServer) -> dict[str, Entered]:
             await work()
             async with aiohttp.ClientSession(str(server.make_url("/"))) as session:
                 for url in urls:
-                    found["one entry page"] = tracer.entered = set()
+                    functions["one entry page"] = tracer.entered = set()
                     async with session.get(f"/{hash_url(url)}/") as response:
                         response.raise_for_status()
                         await response.read()
-                    found["one read query"] = tracer.entered = set()
+                    functions["one read query"] = tracer.entered = set()
                     async with runtime.db.read() as conn:
                         await conn.execute(text("SELECT 1"))
                     tracer.entered = set()
-    return found
+    return functions
 
 
 class Tracer:

@@ -76,7 +76,7 @@ def run(arguments: list[str], environment: dict[str, str]) -> str:
 
 def measured(arguments: list[str], environment: dict[str, str]) -> tuple[float, float, int]:
     """Run one command; return its seconds, and the CPU seconds and peak memory of its processes."""
-    before, begun = os.times(), time.perf_counter()
+    before, started = os.times(), time.perf_counter()
     command = [sys.executable, "-m", "archiver", *arguments]
     process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
     peaks = [0]
@@ -89,7 +89,7 @@ def measured(arguments: list[str], environment: dict[str, str]) -> tuple[float, 
     cpu = (
         after.children_user + after.children_system - before.children_user - before.children_system
     )
-    return time.perf_counter() - begun, cpu, peaks[0]
+    return time.perf_counter() - started, cpu, peaks[0]
 
 
 def watch(process: "subprocess.Popen[bytes]", peaks: list[int]) -> None:
@@ -113,14 +113,14 @@ def mean_score(urls: dict[str, str], environment: dict[str, str], folder: Path |
         expected = folder / name / "expected.html"
         if url.endswith("copy=0") and expected.exists():
             shown = json.loads(run(["show", url, "--json"], environment))
-            wanted = to_text(_TAG.sub("", expected.read_text(encoding="utf-8")))
-            scores.append(f1(shown["text"], wanted))
+            expected_text = to_text(_TAG.sub("", expected.read_text(encoding="utf-8")))
+            scores.append(f1(shown["text"], expected_text))
     return f"{sum(scores) / len(scores):.4f} over {len(scores)} pages" if scores else "-"
 
 
-def f1(found: str, wanted: str) -> float:
+def f1(extracted: str, expected: str) -> float:
     """Return the F1 score of word 4-grams."""
-    left, right = grams(found), grams(wanted)
+    left, right = grams(extracted), grams(expected)
     shared = sum((left & right).values())
     total = sum(left.values()) + sum(right.values())
     return 2 * shared / total if total else 1.0

@@ -141,14 +141,14 @@ def database(name: str, *, stays: bool = False, is_there: bool = False) -> Itera
 def server_cpu(main_process: psutil.Process) -> float:
     """Return CPU seconds of all processes of the server, with those that ended."""
     times = main_process.cpu_times()
-    found = times.user + times.system + times.children_user + times.children_system
+    seconds = times.user + times.system + times.children_user + times.children_system
     for each in main_process.children():
         try:
-            own = each.cpu_times()
+            child_times = each.cpu_times()
         except psutil.NoSuchProcess:
             continue
-        found += own.user + own.system
-    return float(found)
+        seconds += child_times.user + child_times.system
+    return float(seconds)
 
 
 def postmaster() -> psutil.Process:

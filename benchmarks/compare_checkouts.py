@@ -26,28 +26,28 @@ def main() -> None:
     parser.add_argument("arguments", nargs=argparse.REMAINDER)
     options = parser.parse_args()
     halves = _halves()
-    taken: dict[Path, list[tuple[float, float]]] = {options.other: [], HERE: []}
+    times: dict[Path, list[tuple[float, float]]] = {options.other: [], HERE: []}
     for number in range(options.rounds):
         cores = halves if number % 2 else halves[::-1]
         both = [
-            Thread(target=run, args=(root, half, [options.module, *options.arguments], taken[root]))
-            for root, half in zip(taken, cores, strict=True)
+            Thread(target=run, args=(root, half, [options.module, *options.arguments], times[root]))
+            for root, half in zip(times, cores, strict=True)
         ]
         for each in both:
             each.start()
         for each in both:
             each.join()
     for n, what in enumerate(("processor", "clock")):
-        before, now = ([each[n] for each in of] for of in taken.values())
+        before, now = ([each[n] for each in pairs] for pairs in times.values())
         ratio = statistics.median(b / a for a, b in zip(before, now, strict=True))
         middle = f"{statistics.median(before):8.2f} s -> {statistics.median(now):8.2f} s"
         print(f"{what:10}{middle}, {ratio:.3f} x (median of {options.rounds} pairs)")
 
 
-def run(root: Path, cores: set[int], command: list[str], taken: list[tuple[float, float]]) -> None:
+def run(root: Path, cores: set[int], command: list[str], times: list[tuple[float, float]]) -> None:
     """Run a module of a checkout on some cores; append (CPU seconds, wall-clock seconds)."""
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
-    begun = time.perf_counter()
+    started = time.perf_counter()
     process = subprocess.Popen(
         ["taskset", "--cpu-list", ",".join(map(str, cores)), ".venv/bin/python", "-m", *command],
         cwd=root,
@@ -57,7 +57,7 @@ def run(root: Path, cores: set[int], command: list[str], taken: list[tuple[float
     _, status, used = os.wait4(process.pid, 0)
     if status:
         raise SystemExit(f"{' '.join(command)} failed in {root}")
-    taken.append((used.ru_utime + used.ru_stime, time.perf_counter() - begun))
+    times.append((used.ru_utime + used.ru_stime, time.perf_counter() - started))
 
 
 def _halves() -> list[set[int]]:

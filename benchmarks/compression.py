@@ -40,10 +40,10 @@ def row(*cells: str) -> str:
 
 
 def main() -> None:
-    given = Path(sys.argv[1]).read_bytes() if len(sys.argv) > 1 else long_page()
+    page = Path(sys.argv[1]).read_bytes() if len(sys.argv) > 1 else long_page()
     with tempfile.TemporaryDirectory() as directory:
-        asyncio.run(compare(Path(directory), given))
-    inline(given)
+        asyncio.run(compare(Path(directory), page))
+    inline(page)
 
 
 def long_page() -> bytes:
@@ -52,13 +52,13 @@ def long_page() -> bytes:
 
 
 def archived(page: bytes) -> bytes:
-    made = Warc()
-    made.response(PAGE, page, "text/html")
+    warc = Warc()
+    warc.response(PAGE, page, "text/html")
     for number in range(PAGES):
         text = "".join(TEXT.format(each, number) for each in range(20))
         body = f"<title>Page {number} of herons</title><article>{text}</article>".encode()
-        made.response(f"http://host{number % 20}.example/{number}", body, "text/html")
-    return made.bytes
+        warc.response(f"http://host{number % 20}.example/{number}", body, "text/html")
+    return warc.bytes
 
 
 async def compare(folder: Path, page: bytes) -> None:
@@ -76,8 +76,8 @@ async def compare(folder: Path, page: bytes) -> None:
                 "/cdx?url=example&matchType=domain", app[STATIC].url("components.css"),
             ):  # fmt: skip
                 url = URL(str(server.make_url("/"))[:-1] + path, encoded=True)
-                found = [await measure(client, url, coding) for coding in CODINGS]
-                print(row(path.split("?")[0][:20], *(each for pair in found for each in pair)))
+                sizes = [await measure(client, url, coding) for coding in CODINGS]
+                print(row(path.split("?")[0][:20], *(each for pair in sizes for each in pair)))
 
 
 async def measure(client: ClientSession, url: URL, coding: str) -> tuple[str, str]:

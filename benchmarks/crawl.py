@@ -112,10 +112,10 @@ def show(costs: dict[str, list[Cost]], errors: dict[str, int], urls: int) -> Non
     """Print the table and the ratios."""
     print(f"{'':28}{'URLs/s':>9}{'CPU s/1,000':>13}{'peak MB':>9}{'errors':>8}")
     rates = {}
-    for name, found in costs.items():
-        rates[name] = statistics.median(urls / each.seconds for each in found)
-        cpu = statistics.median(1000 * each.cpu / urls for each in found)
-        memory = max(each.memory for each in found) / 1e6
+    for name, cost in costs.items():
+        rates[name] = statistics.median(urls / each.seconds for each in cost)
+        cpu = statistics.median(1000 * each.cpu / urls for each in cost)
+        memory = max(each.memory for each in cost) / 1e6
         row = f"{rates[name]:>9,.0f}{cpu:>13.3f}{memory:>9.0f}{errors[name]:>8}"
         print(f"{LABELS[name]:28}{row}")
     for other, letter in (("gather", "a"), ("pool", "b")):

@@ -57,23 +57,23 @@ def crawl(urls: list[str], directory: Path) -> list[float]:
     environment |= {"ARCHIVER_CRAWL_PROCESSES": "1", "ARCHIVER_LOG_LEVEL": "error"}
     measure(["-m", "archiver", "import", str(listing), "--no-crawl"], environment)
     command = [sys.executable, "-m", "archiver", "crawl"]
-    found: dict[int, float] = {}
+    cpu_times: dict[int, float] = {}
     with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as process:
         while process.poll() is None:
-            found |= {
+            cpu_times |= {
                 each.id: each.user_time + each.system_time
                 for each in psutil.Process(process.pid).threads()
             }
             time.sleep(LOOK_SECONDS)
-    return sorted(found.values(), reverse=True)
+    return sorted(cpu_times.values(), reverse=True)
 
 
 def alone(work: Callable[[], Awaitable[None]]) -> float:
     """Return CPU seconds of a coroutine under uvloop."""
-    begun = time.process_time()
+    started = time.process_time()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_run(work))
-    return time.process_time() - begun
+    return time.process_time() - started
 
 
 async def _run(work: Callable[[], Awaitable[None]]) -> None:

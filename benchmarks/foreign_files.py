@@ -95,13 +95,13 @@ async def try_file(runtime: App, path: Path, root: Path) -> Row:
         row.again = (await take_in(runtime, path)).merged
     except ArchiverError as error:
         row.problem = str(error)
-    found = 0
+    compared = 0
     for theirs in await asyncio.to_thread(read_captures, path):
         row.theirs += 1
-        found += await compare(runtime, row, theirs)
+        compared += await compare(runtime, row, theirs)
     named = row.ours.rejected if row.ours else 1 if row.problem else 0
-    row.missing = max(row.theirs - found - named, 0)
-    if row.problem and not found:
+    row.missing = max(row.theirs - compared - named, 0)
+    if row.problem and not compared:
         row.missing = 0  # the whole file is reported
     row.differ = min(row.differ, row.missing)
     return row

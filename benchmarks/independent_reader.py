@@ -41,18 +41,18 @@ class Theirs:
 
 def read_captures(path: Path) -> list[Theirs]:
     """Return every capture of a file that either reader finds, in the order of the first."""
-    found: dict[tuple[str, str, int], Theirs] = {}
+    captures: dict[tuple[str, str, int], Theirs] = {}
     for read in (_with_warcio, _with_fastwarc):
-        seen: dict[tuple[str, str], int] = {}
+        counts: dict[tuple[str, str], int] = {}
         try:
             with path.open("rb") as file:
                 for each in _captures(file, path.name.lower(), read):
                     key = each.url, each.timestamp
-                    seen[key] = seen.get(key, 0) + 1
-                    found.setdefault((*key, seen[key]), each).digests.update(each.digests)
+                    counts[key] = counts.get(key, 0) + 1
+                    captures.setdefault((*key, counts[key]), each).digests.update(each.digests)
         except Exception as error:  # noqa: BLE001 - records before any error count
             print(f"{read.__name__} stops at {path.name}: {str(error).strip()[:80]!r}")
-    return [*found.values()]
+    return [*captures.values()]
 
 
 def _captures(

@@ -43,12 +43,12 @@ def measure(
     An unexpected exit status ends the benchmark. ``PYTHONDONTWRITEBYTECODE`` is not passed on,
     because modules of an installed program are compiled, too.
     """
-    given = dict(environment or os.environ)
-    given.pop("PYTHONDONTWRITEBYTECODE", None)
-    before, begun = os.times(), time.perf_counter()
+    variables = dict(environment or os.environ)
+    variables.pop("PYTHONDONTWRITEBYTECODE", None)
+    before, started = os.times(), time.perf_counter()
     process = subprocess.Popen(
         [program, *arguments],
-        env=given,
+        env=variables,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -57,7 +57,7 @@ def measure(
     watching = threading.Thread(target=_watch, args=(process, peaks))
     watching.start()
     output, _ = process.communicate(input)
-    seconds = time.perf_counter() - begun
+    seconds = time.perf_counter() - started
     watching.join()
     if process.returncode not in accept:
         raise SystemExit(f"{program} {' '.join(arguments)} failed")

@@ -56,21 +56,21 @@ async def edit(data: Path, edited: int, lists: int) -> None:
     """Measure edits of the entries of some hosts; put them into lists."""
     async with open_app(Settings(data=data)) as runtime:
         until = START + timedelta(minutes=edited)
-        found = ListingQuery(q=f"added:{START:%Y-%m-%d}..{until:%Y-%m-%d}")
+        query = ListingQuery(q=f"added:{START:%Y-%m-%d}..{until:%Y-%m-%d}")
         for name, change in (
             ("read", AnnotationChange(is_read=True)),
             ("one more tag", AnnotationChange(with_tags=("more",))),
             ("into a list", AnnotationChange(with_folders=("All/of them",))),
         ):
-            begun, before = time.perf_counter(), time.process_time()
-            done = await runtime.editing.change_matching(found, change)
-            took, own = time.perf_counter() - begun, time.process_time() - before
-            print(f"edit, {name:14} {done.changed:>7,} {took:>7.2f} s, {own:.2f} s of CPU")
+            started, before = time.perf_counter(), time.process_time()
+            done = await runtime.editing.change_matching(query, change)
+            took, cpu = time.perf_counter() - started, time.process_time() - before
+            print(f"edit, {name:14} {done.changed:>7,} {took:>7.2f} s, {cpu:.2f} s of CPU")
         for n in range(lists):
             await runtime.lists.make(f"List {n % 20}/{n}")
-        begun = time.perf_counter()
+        started = time.perf_counter()
         await runtime.lists.all()
-        print(f"{lists} lists with their counts {1000 * (time.perf_counter() - begun):>7.1f} ms")
+        print(f"{lists} lists with their counts {1000 * (time.perf_counter() - started):>7.1f} ms")
         await runtime.crawling.write_pending_records()
 
 
@@ -88,9 +88,9 @@ async def look(root: str, clock: Callable[[], float], requests: int, base: str) 
     print(f"{'':22}{'bytes':>8}{'median':>9}{'p95 ms':>9}")
     async with aiohttp.ClientSession(auto_decompress=False, headers=PACKED) as session:
         for name, path in kinds.items():
-            seen = [await get(session, clock, root + path(n)) for n in range(-3, requests)][3:]
-            times = sorted(seconds for seconds, _ in seen)
-            size = max(count for _, count in seen)
+            durations = [await get(session, clock, root + path(n)) for n in range(-3, requests)][3:]
+            times = sorted(seconds for seconds, _ in durations)
+            size = max(count for _, count in durations)
             middle, tail = times[len(times) // 2], times[int(len(times) * 0.95)]
             print(f"{name:22}{size:>8,}{1000 * middle:>9.1f}{1000 * tail:>9.1f}")
 
@@ -99,11 +99,11 @@ async def get(
     session: aiohttp.ClientSession, clock: Callable[[], float], url: str
 ) -> tuple[float, int]:
     """Return seconds and bytes of one response."""
-    begun = clock()
+    started = clock()
     async with session.get(URL(url, encoded=True)) as response:
         body = await response.read()
         assert response.status == 200, (url, response.status)
-    return clock() - begun, len(body)
+    return clock() - started, len(body)
 
 
 if __name__ == "__main__":

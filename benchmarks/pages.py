@@ -61,10 +61,10 @@ class PageServer(Server):
 
 def read_pages(folder: Path) -> dict[str, bytes]:
     """Return the pages of a folder, ``NAME/source.html``, by name; exit if there are none."""
-    found = {path.parent.name: path.read_bytes() for path in sorted(folder.glob("*/source.html"))}
-    if not found:
+    pages = {path.parent.name: path.read_bytes() for path in sorted(folder.glob("*/source.html"))}
+    if not pages:
         raise SystemExit(f"{folder} holds no page: NAME/source.html is looked for")
-    return found
+    return pages
 
 
 def generated_pages(count: int) -> dict[str, bytes]:

@@ -53,10 +53,10 @@ class PrivatePostgres:
         self.address = f"postgresql://archiver@127.0.0.1:{self.port}/postgres"
 
     def _port_kept(self) -> int:
-        known = self._where / "port"
-        if not known.exists():
-            known.write_text(str(free_port()), encoding="ascii")
-        return int(known.read_text(encoding="ascii"))
+        port_file = self._where / "port"
+        if not port_file.exists():
+            port_file.write_text(str(free_port()), encoding="ascii")
+        return int(port_file.read_text(encoding="ascii"))
 
     @property
     def pid(self) -> int:
@@ -64,14 +64,14 @@ class PrivatePostgres:
         return self._server.pid if self._server else 0
 
     def __enter__(self) -> Self:
-        how = ("--auth=trust", "--username=archiver", "--encoding=UTF8", "--locale=C.UTF-8")
+        options = ("--auth=trust", "--username=archiver", "--encoding=UTF8", "--locale=C.UTF-8")
         data = self._where / "data"
         if self._like:
             port = f"--port={self._like.port}"
             self._run("pg_basebackup", f"--pgdata={data}", port, "--checkpoint=fast", "--no-sync")
             (data / "standby.signal").touch()
         elif not data.exists():
-            self._run("initdb", *how, "--no-sync")
+            self._run("initdb", *options, "--no-sync")
         self.start()
         return self
 
@@ -95,10 +95,10 @@ class PrivatePostgres:
     def start(self) -> None:
         """Start it; it accepts connections when this returns."""
         named = ("listen_addresses=127.0.0.1", f"unix_socket_directories={self._where}")
-        given = [word for each in (*named, "fsync=off", *self._settings) for word in ("-c", each)]
+        options = [word for each in (*named, "fsync=off", *self._settings) for word in ("-c", each)]
         with (self._where / "log").open("ab") as log:
             self._server = subprocess.Popen(
-                [self._program("postgres"), "-p", str(self.port), *given],
+                [self._program("postgres"), "-p", str(self.port), *options],
                 env=self._environment(),
                 stdout=log,
                 stderr=log,

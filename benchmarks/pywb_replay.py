@@ -47,7 +47,7 @@ def main() -> None:
 
 def give_to_pywb(root: Path, data: Path, programs: Path) -> None:
     """Create pywb collections from exports of the archive, one for each format."""
-    for form, name, how in (
+    for form, name, command in (
         ("warc", "export.warc.gz", []),
         ("wacz", "export.wacz", ["--unpack-wacz"]),
     ):
@@ -56,7 +56,7 @@ def give_to_pywb(root: Path, data: Path, programs: Path) -> None:
         manager = programs / "wb-manager"
         subprocess.run([manager, "init", form], cwd=root, check=True)
         subprocess.run(
-            [manager, "add", *how, form, exported],
+            [manager, "add", *command, form, exported],
             cwd=root,
             check=True,
             stdout=subprocess.DEVNULL,
@@ -81,7 +81,7 @@ def capture(root: Path) -> Path:
 
 def read_captures(data: Path) -> list[tuple[str, str, str]]:
     """Return (timestamp, URL, record type) of every response and revisit, read by warcio."""
-    found = []
+    captures = []
     for path in sorted((data / "warc").iterdir()):
         with path.open("rb") as file:
             for record in ArchiveIterator(file):
@@ -89,8 +89,8 @@ def read_captures(data: Path) -> list[tuple[str, str, str]]:
                     moment = record.rec_headers.get_header("WARC-Date")
                     digits = "".join(filter(str.isdigit, moment))
                     url = record.rec_headers.get_header("WARC-Target-URI")
-                    found.append((digits, url, record.rec_type))
-    return found
+                    captures.append((digits, url, record.rec_type))
+    return captures
 
 
 def compare(root: Path, data: Path, programs: Path, captures: list[tuple[str, str, str]]) -> None:

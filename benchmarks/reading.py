@@ -68,15 +68,15 @@ def main() -> None:
 
 def read_by_all(options: Namespace, pages: list[Page]) -> Iterator[tuple[str, list[Reading]]]:
     """Yield the results of each wanted extractor for every page."""
-    wanted = list(filter(None, options.only.split(",")))
+    programs = list(filter(None, options.only.split(",")))
     for name, read in readers().items():
-        if not wanted or name in wanted:
+        if not programs or name in programs:
             yield name, [cheapest(read, page) for page in pages]
-    found = commands(options.others, wanted) if options.others else {}
-    for given in options.program:
-        name, _, path = given.partition("=")
-        found[name] = [path, name]
-    for name, command in found.items():
+    command_lines = commands(options.others, programs) if options.others else {}
+    for option in options.program:
+        name, _, path = option.partition("=")
+        command_lines[name] = [path, name]
+    for name, command in command_lines.items():
         yield name, read_all(command, [(page.html, page.url) for page in pages])
 
 
@@ -97,10 +97,10 @@ def read_folder(folder: Path) -> Iterable[Page]:
 def read_facts(folder: Path) -> dict[str, str]:
     """Return the expected title, author and date, without unknown ones."""
     path = folder / "expected-metadata.json"
-    known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    facts = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     names = ("title", "byline", "publishedTime")
-    found = {fact: known.get(name) or "" for fact, name in zip(FACTS, names, strict=True)}
-    return {fact: value for fact, value in found.items() if value}
+    by_fact = {fact: facts.get(name) or "" for fact, name in zip(FACTS, names, strict=True)}
+    return {fact: value for fact, value in by_fact.items() if value}
 
 
 def cheapest(read: Reader, page: Page) -> Reading:
@@ -108,10 +108,10 @@ def cheapest(read: Reader, page: Page) -> Reading:
     costs = []
     reading = Reading("", {})
     for _ in range(_RUNS):
-        begun = time.process_time()
+        started = time.process_time()
         with suppress(Exception):
             reading = read(page.html, page.url)
-        costs.append(1000 * (time.process_time() - begun))
+        costs.append(1000 * (time.process_time() - started))
     return Reading(reading.html, reading.facts, min(costs))
 
 
@@ -131,35 +131,34 @@ class Table:
             self._add(page, reading)
 
     def _add(self, page: Page, reading: Reading) -> None:
-        found = take_apart(reading.html, page.url)
-        self.texts[page.name] = text_score(page.expected.text, found.text)
+        extracted = take_apart(reading.html, page.url)
+        self.texts[page.name] = text_score(page.expected.text, extracted.text)
         lost = []
         for kind in PARTS:
-            kept, clean = compare(kind, page.expected, found)
-            for total, part in ((self.kept[kind], kept), (self.clean[kind], clean)):
+            shared_count, clean = compare(kind, page.expected, extracted)
+            for total, part in ((self.kept[kind], shared_count), (self.clean[kind], clean)):
                 total[0] += part[0]
                 total[1] += part[1]
-            if kept[0] < kept[1]:
-                lost.append(f"{kind} {kept[0]}/{kept[1]}")
+            if shared_count[0] < shared_count[1]:
+                lost.append(f"{kind} {shared_count[0]}/{shared_count[1]}")
         self.lost[page.name] = ", ".join(lost)
-        self._add_shown(page, found)
+        self._add_shown(page, extracted)
         for fact, value in page.facts.items():
             self.facts[fact][1] += 1
             self.facts[fact][0] += same(fact, value, reading.facts.get(fact, ""))
 
-    def _add_shown(self, page: Page, found: Parts) -> None:
+    def _add_shown(self, page: Page, extracted: Parts) -> None:
         """Count the parts as a reader sees them, without the title and with manual judgements."""
         for kind, totals in self.shown.items():
-            wanted, given = page.expected.found[kind], found.found[kind]
+            expected, extracted_parts = page.expected.found[kind], extracted.found[kind]
             if kind == "headings":
-                wanted, given = (without_title(each, page.title) for each in (wanted, given))
-            right = judged_right(given, self.judged.get(page.name, {}).get(kind, ()))
+                expected, extracted_parts = (
+                    without_title(each, page.title) for each in (expected, extracted_parts)
+                )
+            right = judged_right(extracted_parts, self.judged.get(page.name, {}).get(kind, ()))
             counted = (
-                (shared(wanted, given), len(wanted)),
-                (
-                    shared([*wanted, *right], given),
-                    len(given),
-                ),
+                (shared(expected, extracted_parts), len(expected)),
+                (shared([*expected, *right], extracted_parts), len(extracted_parts)),
             )
             for total, part in zip(totals, counted, strict=True):
                 total[0] += part[0]
@@ -187,25 +186,33 @@ class Table:
             print(f"  {f1:.3f} ({recall:.2f} / {precision:.2f}) {page}: {self.lost[page]}")
 
 
-def text_score(expected: str, found: str) -> tuple[float, float, float]:
+def text_score(expected: str, extracted: str) -> tuple[float, float, float]:
     """Return recall, precision and F1 of a text's word 4-grams."""
-    left, right = grams(expected), grams(found)
+    left, right = grams(expected), grams(extracted)
     both = sum((left & right).values())
-    wanted, given = sum(left.values()), sum(right.values())
-    recall = both / wanted if wanted else 1.0
-    precision = both / given if given else float(not wanted)
-    return recall, precision, 2 * both / (wanted + given) if wanted + given else 1.0
+    expected_count, extracted_count = sum(left.values()), sum(right.values())
+    recall = both / expected_count if expected_count else 1.0
+    precision = both / extracted_count if extracted_count else float(not expected_count)
+    return (
+        recall,
+        precision,
+        2 * both / (expected_count + extracted_count) if expected_count + extracted_count else 1.0,
+    )
 
 
-def compare(kind: str, expected: Parts, found: Parts) -> tuple[tuple[int, int], tuple[int, int]]:
+def compare(
+    kind: str, expected: Parts, extracted: Parts
+) -> tuple[tuple[int, int], tuple[int, int]]:
     """Return (kept, expected) and (clean, found) of one kind of part."""
-    wanted, given = expected.found[kind], found.found[kind]
+    expected_parts, extracted_parts = expected.found[kind], extracted.found[kind]
     if kind == "paragraphs":
-        return contained(wanted, found.words), contained(given, expected.words)
+        return contained(expected_parts, extracted.words), contained(
+            extracted_parts, expected.words
+        )
     if kind == "embeds":
-        return embeds_kept(wanted, found), (0, 0)
-    both = shared(wanted, given)
-    return (both, len(wanted)), (both, len(given))
+        return embeds_kept(expected_parts, extracted), (0, 0)
+    both = shared(expected_parts, extracted_parts)
+    return (both, len(expected_parts)), (both, len(extracted_parts))
 
 
 def contained(blocks: list[frozenset[str]], words: tuple[str, ...]) -> tuple[int, int]:
@@ -214,27 +221,27 @@ def contained(blocks: list[frozenset[str]], words: tuple[str, ...]) -> tuple[int
     return sum(any(f" {each} " in text for each in keys) for keys in blocks), len(blocks)
 
 
-def embeds_kept(wanted: list[frozenset[str]], found: Parts) -> tuple[int, int]:
+def embeds_kept(expected: list[frozenset[str]], extracted: Parts) -> tuple[int, int]:
     """Return how many embeds are still there or linked to."""
     named = {
         embed_name(key)
         for kind in ("links", "embeds")
-        for keys in found.found[kind]
+        for keys in extracted.found[kind]
         for key in keys
     }
-    addresses = " ".join(key for keys in found.found["links"] for key in keys)
-    kept = sum(
+    addresses = " ".join(key for keys in extracted.found["links"] for key in keys)
+    count = sum(
         any(embed_name(key) in named or f"{embed_name(key)}" in addresses for key in keys)
-        for keys in wanted
+        for keys in expected
     )
-    return kept, len(wanted)
+    return count, len(expected)
 
 
-def same(fact: str, expected: str, found: str) -> bool:
+def same(fact: str, expected: str, extracted: str) -> bool:
     """Return whether metadata matches: words case-folded, dates by day."""
     if fact == "date":
-        return expected[:10] == found[:10]
-    left, right = (" ".join(value.split()).removeprefix("By ") for value in (expected, found))
+        return expected[:10] == extracted[:10]
+    left, right = (" ".join(value.split()).removeprefix("By ") for value in (expected, extracted))
     return left.lower() == right.lower()
 
 

@@ -92,12 +92,12 @@ def lay_out(site: Site, path: str, body: bytes, folder: Path) -> None:
     for each in articles:
         each.unwrap_tags(list(site.unwrapped))
     name = f"{site.repository} {path}".replace("/", "-").replace(" ", "-").removesuffix(".html")
-    into = folder / name
-    into.mkdir(parents=True, exist_ok=True)
-    (into / "source.html").write_bytes(body)
-    (into / "url.txt").write_text(url, encoding="utf-8")
+    target = folder / name
+    target.mkdir(parents=True, exist_ok=True)
+    (target / "source.html").write_bytes(body)
+    (target / "url.txt").write_text(url, encoding="utf-8")
     expected = "\n".join(each.html or "" for each in articles)
-    (into / "expected.html").write_text(expected, encoding="utf-8")
+    (target / "expected.html").write_text(expected, encoding="utf-8")
 
 
 if __name__ == "__main__":

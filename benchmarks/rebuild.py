@@ -53,9 +53,9 @@ def main() -> None:
             peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e3
             remove_index(data)
             half = reindex(data, kill_after=seconds / 2)
-            rest = reindex(data)
+            figures = reindex(data)
         each = 1000 * seconds / size
-        print(f"{size:9,} {seconds:9.1f} {each:13.2f} {peak:10.0f} MB {half:23.1f}, {rest:.1f}")
+        print(f"{size:9,} {seconds:9.1f} {each:13.2f} {peak:10.0f} MB {half:23.1f}, {figures:.1f}")
 
 
 def make(data: Path, count: int) -> None:
@@ -110,7 +110,7 @@ def exchange_of(url: str, at: datetime, body: bytes) -> Exchange:
 
 def reindex(data: Path, *, kill_after: float | None = None) -> float:
     """Return the seconds of ``archiver reindex``, or until it was killed."""
-    begun = time.monotonic()
+    started = time.monotonic()
     command = [sys.executable, "-m", "archiver", "reindex"]
     environment = os.environ | {"ARCHIVER_DATA": str(data), "ARCHIVER_LOG_LEVEL": "error"}
     with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as process:
@@ -121,7 +121,7 @@ def reindex(data: Path, *, kill_after: float | None = None) -> float:
                 process.send_signal(signal.SIGKILL)
         elif process.wait():
             sys.exit("reindex failed")
-    return time.monotonic() - begun
+    return time.monotonic() - started
 
 
 def remove_index(data: Path) -> None:

@@ -65,13 +65,13 @@ async def seen_at(browser: Browser, url: str, *, scripts: bool) -> tuple[str, in
 
 
 async def look_at(folder: Path, origin: str, paths: Sequence[str]) -> list[Looked]:
-    found = []
+    rows = []
     async with looking() as browser:
         for path in paths:
             url = f"{origin}/{path}"
             try:
                 text, elements = await seen_at(browser, url, scripts=True)
-                text_without, left = await seen_at(browser, url, scripts=False)
+                text_without, remaining = await seen_at(browser, url, scripts=False)
             except Error as error:
                 print(f"not shown: {path} ({error.message.splitlines()[0]})")
                 continue
@@ -80,15 +80,15 @@ async def look_at(folder: Path, origin: str, paths: Sequence[str]) -> list[Looke
                 print(f"nothing to read live: {path} ({live.total()} words)")
                 continue
             content = await asyncio.to_thread((folder / path).read_bytes)
-            shares = kept(live, text_without), left / max(elements, 1)
-            found.append(Looked(path, live.total(), *shares, has_signals(content)))
-    return found
+            shares = kept(live, text_without), remaining / max(elements, 1)
+            rows.append(Looked(path, live.total(), *shares, has_signals(content)))
+    return rows
 
 
-def table_of(found: Iterable[Looked]) -> Iterator[str]:
+def table_of(pages: Iterable[Looked]) -> Iterator[str]:
     """Yield the lines of a table with a summary."""
     needing, whole = [], []
-    for each in found:
+    for each in pages:
         (needing if each.needs_browser else whole).append(each)
         shares = f"{each.without:8.1%} {each.drawn:8.1%}"
         state = "needs a browser" if each.needs_browser else "whole"

@@ -150,17 +150,17 @@ def main() -> None:
 def library() -> list[Page]:
     """Return a page for each module of Python's library, with its docstrings."""
     root = Path(sysconfig.get_path("stdlib"))
-    found = []
+    entries = []
     for path in sorted(root.rglob("*.py")):
         parts = path.relative_to(root).with_suffix("").parts
         if {"test", "tests", "idlelib", "lib2to3", "site-packages", "pydoc_data"} & {*parts}:
             continue
         name = ".".join(parts).removesuffix(".__init__")
-        own, texts = docstrings(path)
+        docstring, texts = docstrings(path)
         if texts and name != "this":
-            title = f"{name}: {own.splitlines()[0]}" if own else name
-            found.append(Page(name, title, "\n".join(texts)))
-    return found
+            title = f"{name}: {docstring.splitlines()[0]}" if docstring else name
+            entries.append(Page(name, title, "\n".join(texts)))
+    return entries
 
 
 def docstrings(path: Path) -> tuple[str, list[str]]:
@@ -185,8 +185,8 @@ async def ask(pages: list[Page]) -> dict[str, dict[Sort, float]]:
         for q, answers in {**QUERIES, **HELD_OUT}.items():
             scores[q] = {}
             for sort in (Sort.NEWEST, Sort.BEST):
-                found = await search.listing(ListingQuery(q=q, sort=sort, limit=TOP))
-                gains = [answers.get(names[each.entry.url], 0) for each in found.items]
+                results = await search.listing(ListingQuery(q=q, sort=sort, limit=TOP))
+                gains = [answers.get(names[each.entry.url], 0) for each in results.items]
                 scores[q][sort] = ndcg(gains, [*answers.values()])
         await database.close()
     return scores

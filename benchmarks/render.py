@@ -101,9 +101,9 @@ def words(text: str) -> Counter[str]:
     return Counter(_WORD.findall(text.lower()))
 
 
-def kept(live: Counter[str], found: str) -> float:
+def kept(live: Counter[str], archived: str) -> float:
     total = live.total()
-    return (live & words(found)).total() / total if total else 1.0
+    return (live & words(archived)).total() / total if total else 1.0
 
 
 @asynccontextmanager
@@ -174,29 +174,29 @@ def cpu() -> float:
 def comparing(*, is_wanted: bool) -> Iterator[list[float]]:
     """Yield the seconds of each comparison without scripts in the block, or leave them out."""
     compare_ = browser_rendering._compare  # noqa: SLF001 - a part is measured
-    taken: list[float] = []
+    seconds: list[float] = []
 
     async def timed(shown: Page, traffic: Traffic, standing: RenderedPage) -> Fidelity:
         if not is_wanted:
             return Fidelity()
-        begun = time.monotonic()
+        started = time.monotonic()
         try:
             return await compare_(shown, traffic, standing)
         finally:
-            taken.append(time.monotonic() - begun)
+            seconds.append(time.monotonic() - started)
 
     with mock.patch.object(browser_rendering, "_compare", timed):
-        yield taken
+        yield seconds
 
 
 async def capture(settings: Settings, urls: Sequence[str], rounds: int) -> None:
     async with open_app(settings) as runtime:
         for number in range(rounds):
-            begun = time.monotonic()
+            started = time.monotonic()
             with Memory() as memory:
                 await runtime.entries.save(urls, source="benchmark", render=True)
                 await runtime.crawling.work()
-            took = time.monotonic() - begun
+            took = time.monotonic() - started
             most = max(memory.samples, default=0) >> 20
             print(
                 f"round {number + 1}: {len(urls)} pages, {60 * len(urls) / took:.1f} a minute, "
@@ -204,14 +204,14 @@ async def capture(settings: Settings, urls: Sequence[str], rounds: int) -> None:
                 flush=True,
             )
         await compare(runtime, urls[:MAX_COMPARED])
-    left = [each.name() for each in psutil.Process().children(recursive=True)]
+    children = [each.name() for each in psutil.Process().children(recursive=True)]
     files = [*settings.data.joinpath("tmp").iterdir()]
-    print(f"left over: {len(left)} processes {left}, {len(files)} files")
+    print(f"left over: {len(children)} processes {children}, {len(files)} files")
 
 
 def by_processes(name: str, command: Sequence[str], urls: Sequence[str]) -> None:
     """Load each page with a command, with the placeholders ``{url}`` and ``{directory}``."""
-    begun, before, failed = time.monotonic(), cpu(), 0
+    started, before, failed = time.monotonic(), cpu(), 0
     for url in urls:
         with tempfile.TemporaryDirectory() as directory:
             done = subprocess.run(
@@ -222,7 +222,7 @@ def by_processes(name: str, command: Sequence[str], urls: Sequence[str]) -> None
                 timeout=120,
             )
         failed += done.returncode != 0
-    took = time.monotonic() - begun
+    took = time.monotonic() - started
     print(
         f"{name}: {60 * len(urls) / took:.1f} pages a minute, {failed} failed, "
         f"{(cpu() - before) / len(urls):.1f} s of processor time a page"
@@ -262,10 +262,10 @@ def main() -> None:
             browser_pages=options.at_once,
         )
         before = cpu()
-        with comparing(is_wanted=not options.without_comparison) as taken:
+        with comparing(is_wanted=not options.without_comparison) as seconds:
             asyncio.run(capture(settings, urls, options.rounds))
-        if taken:
-            print(f"{statistics.median(taken):.2f} s a page compared without scripts (median)")
+        if seconds:
+            print(f"{statistics.median(seconds):.2f} s a page compared without scripts (median)")
         pages = len(urls) * options.rounds
         print(f"{(cpu() - before) / pages:.1f} s of processor time a page, all processes")
         if not options.without_dump_dom:

@@ -100,17 +100,17 @@ async def ask(urls: Sequence[str], clients: int) -> tuple[float, list[float]]:
 
     async def client(session: aiohttp.ClientSession) -> None:
         for url in waiting:
-            begun = time.perf_counter()
+            started = time.perf_counter()
             async with session.get(URL(url, encoded=True)) as response:
                 await response.read()
                 assert response.status == 200, (url, response.status)
-            times.append(time.perf_counter() - begun)
+            times.append(time.perf_counter() - started)
 
     async with aiohttp.ClientSession() as session:
         await client_once(session, urls[0])
-        begun = time.perf_counter()
+        started = time.perf_counter()
         await asyncio.gather(*(client(session) for _ in range(clients)))
-        return time.perf_counter() - begun, times
+        return time.perf_counter() - started, times
 
 
 async def client_once(session: aiohttp.ClientSession, url: str) -> None:
@@ -121,15 +121,15 @@ async def client_once(session: aiohttp.ClientSession, url: str) -> None:
 
 async def first_byte(url: str, times: int = 15) -> float:
     """Return the median of seconds until the first byte of a page's body."""
-    found = []
+    durations = []
     async with aiohttp.ClientSession() as session:
         for _ in range(times):
-            begun = time.perf_counter()
+            started = time.perf_counter()
             async with session.get(URL(url, encoded=True)) as response:
                 await response.content.readany()
-                found.append(time.perf_counter() - begun)
+                durations.append(time.perf_counter() - started)
                 await response.read()
-    return statistics.median(found)
+    return statistics.median(durations)
 
 
 def show(
@@ -137,10 +137,10 @@ def show(
 ) -> None:
     """Print medians and ratios."""
     print(f"{'':12}{'pages/s':>9}{'p95 ms':>9}")
-    rate = {name: statistics.median(found) for name, found in rates.items()}
-    tail = {name: statistics.median(found) for name, found in tails.items()}
-    for name, found in rate.items():
-        print(f"{name:12}{found:>9.1f}{1000 * tail[name]:>9.1f}")
+    rate = {name: statistics.median(values) for name, values in rates.items()}
+    tail = {name: statistics.median(values) for name, values in tails.items()}
+    for name, values in rate.items():
+        print(f"{name:12}{values:>9.1f}{1000 * tail[name]:>9.1f}")
     print(f"rate: archiver / pywb = {rate['archiver'] / rate['pywb']:.2f}")
     print(f"p95:  archiver / pywb = {tail['archiver'] / tail['pywb']:.2f}")
     small, large = 1000 * firsts["small"], 1000 * firsts["large"]

@@ -30,13 +30,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--runs", type=int, default=5)
-    given = parser.parse_args()
-    pages = [path.read_bytes().decode("latin-1") for path in sorted(given.folder.rglob("*.html"))]
+    options = parser.parse_args()
+    pages = [path.read_bytes().decode("latin-1") for path in sorted(options.folder.rglob("*.html"))]
     if not pages:
-        parser.error(f"there is no *.html below {given.folder}")
+        parser.error(f"there is no *.html below {options.folder}")
     size = sum(map(len, pages))
     times = []
-    for _ in range(given.runs):
+    for _ in range(options.runs):
         start = time.process_time()
         for page in pages:
             rewrite(page)

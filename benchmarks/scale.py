@@ -147,9 +147,11 @@ def serving_in(data: Path, index: str, *, cpu: bool) -> Iterator[tuple[str, Call
 
 def all_cpu_seconds(pid: int, index: str, server: psutil.Process | None) -> float:
     """Return the CPU seconds of a service, and of the database server of its index."""
-    own = f" {index.rpartition('/')[2]} "
+    database_name = f" {index.rpartition('/')[2]} "
     backends = server.children() if server else []
-    return sum(map(cpu_seconds, [pid, *(each.pid for each in backends if own in named(each))]))
+    return sum(
+        map(cpu_seconds, [pid, *(each.pid for each in backends if database_name in named(each))])
+    )
 
 
 def named(process: psutil.Process) -> str:
@@ -191,30 +193,30 @@ async def ask(services: Mapping[int, Service], requests: int) -> None:
     async with aiohttp.ClientSession() as session:
         for name in next(iter(services.values())).paths:
             request_once, times = (add, min(requests, 20)) if name == ADDED else (get, requests)
-            found: dict[int, list[float]] = {size: [] for size in services}
+            durations: dict[int, list[float]] = {size: [] for size in services}
             for n in range(times + 1):
                 for size, service in services.items():
                     seconds = await request_once(session, service, service.paths[name](n))
-                    found[size] += [seconds] * bool(n)
-            show(name, [sorted(each) for each in found.values()])
+                    durations[size] += [seconds] * bool(n)
+            show(name, [sorted(each) for each in durations.values()])
 
 
 async def get(session: aiohttp.ClientSession, service: Service, path: str) -> float:
     """Return the seconds of one response, including redirects."""
-    begun = service.clock()
+    started = service.clock()
     async with session.get(URL(service.root + path, encoded=True)) as response:
         await response.read()
         assert response.status == 200, (path, response.status)
-    return service.clock() - begun
+    return service.clock() - started
 
 
 async def add(session: aiohttp.ClientSession, service: Service, url: str) -> float:
     """Return the seconds until one more link is accepted and safe in the queue."""
-    begun = service.clock()
+    started = service.clock()
     async with session.post(f"{service.root}/api/v1/entries", json={"urls": [url]}) as response:
         assert response.status == 202, response.status
         await response.read()
-    return service.clock() - begun
+    return service.clock() - started
 
 
 def show(name: str, times: Sequence[Sequence[float]]) -> None:

@@ -49,10 +49,10 @@ def is_built(folder: Path) -> bool:
 def kept(folder: Path, size: int, base: str, index: str) -> str:
     """Build an archive if necessary; return the URL of the server of its real pages."""
     if not is_built(folder):
-        begun = time.perf_counter()
+        started = time.perf_counter()
         shutil.rmtree(folder / "data", ignore_errors=True)  # an incomplete build
         asyncio.run(build(folder / "data", size, base, index))
-        print(f"{size:,} snapshots built in {time.perf_counter() - begun:.0f} s", flush=True)
+        print(f"{size:,} snapshots built in {time.perf_counter() - started:.0f} s", flush=True)
         _place(folder).write_text(base, encoding="ascii")
     return _place(folder).read_text(encoding="ascii")
 
@@ -74,12 +74,12 @@ async def build(data: Path, size: int, base: str, index: str) -> None:
     async with open_app(settings) as runtime:
         await runtime.entries.save([f"{base}/real/{n}" for n in range(REAL)], source="bench")
         await runtime.crawling.work()
-        held = [await runtime.entries.snapshot(f"{base}/real/{n}") for n in range(REAL)]
+        snapshots = [await runtime.entries.snapshot(f"{base}/real/{n}") for n in range(REAL)]
     db = await Database.open(index or data / INDEX)
     try:
         for start in range(0, size - REAL, BATCH):
             count = min(BATCH, size - REAL - start)
-            await fill(db, range(start, start + count), held, size // PAGEFUL)
+            await fill(db, range(start, start + count), snapshots, size // PAGEFUL)
         if index:  # as PostgreSQL does in the background
             async with db.write() as conn:
                 await conn.exec_driver_sql("ANALYZE")
@@ -92,7 +92,7 @@ def generated_url(number: int, hosts: int) -> str:
     return f"https://host{number % hosts}.example/path/{number}"
 
 
-async def fill(db: Database, numbers: range, held: list, hosts: int) -> None:
+async def fill(db: Database, numbers: range, snapshots: list, hosts: int) -> None:
     """Index one snapshot for each number, as a crawl does."""
     chance = random.Random(numbers.start)
     urls = [generated_url(n, hosts) for n in numbers]
@@ -106,7 +106,7 @@ async def fill(db: Database, numbers: range, held: list, hosts: int) -> None:
         )
         for n, url, at in zip(numbers, urls, moments, strict=True)
     ]
-    real = [held[n % REAL].snapshot.capture for n in numbers]
+    real = [snapshots[n % REAL].snapshot.capture for n in numbers]
     fresh = [
         replace(
             capture,
@@ -121,14 +121,14 @@ async def fill(db: Database, numbers: range, held: list, hosts: int) -> None:
     async with db.write() as conn:
         ids = await new_entries.restore(conn, [RevisedSeed(each, 0) for each in seeds])
         rows = await captures.insert_all(conn, fresh)
-        made = [
-            snapshot(seed, capture, held[n % REAL].snapshot, words(n, chance, hosts), at)
+        new_rows = [
+            snapshot(seed, capture, snapshots[n % REAL].snapshot, words(n, chance, hosts), at)
             for n, seed, capture, at in zip(numbers, seeds, fresh, moments, strict=True)
         ]
-        for each, seed, capture in zip(made, seeds, fresh, strict=True):
+        for each, seed, capture in zip(new_rows, seeds, fresh, strict=True):
             each["entry_id"], each["capture_id"] = ids[seed.hash_url], rows[capture.record_id]
         await visit_results.add_snapshots(
-            conn, [visit_results.NewSnapshot(**each) for each in made]
+            conn, [visit_results.NewSnapshot(**each) for each in new_rows]
         )
 
 

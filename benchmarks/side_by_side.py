@@ -48,11 +48,11 @@ def main() -> None:
     with PageServer(pages, delay=options.delay) as server, busy(options.load):
         urls = [server.url(n) for n in range(options.copies * len(pages))]
         for _ in range(options.runs):
-            for name, found in costs.items():
+            for name, cost in costs.items():
                 with tempfile.TemporaryDirectory() as directory:
                     listing = Path(directory) / "urls.txt"
                     listing.write_text("".join(f"{url}\n" for url in urls))
-                    found.append(RUNS[name](listing, Path(directory), options))
+                    cost.append(RUNS[name](listing, Path(directory), options))
     show(costs, len(urls))
 
 
@@ -120,10 +120,10 @@ def show(costs: dict[str, list[Cost]], pages: int) -> None:
     """Print the table and the ratios."""
     print(f"{'':20}{'pages/s':>9}{'CPU ms/page':>13}{'peak MB':>9}")
     rates = {}
-    for name, found in costs.items():
-        rates[name] = statistics.median(pages / each.seconds for each in found)
-        cpu = statistics.median(1000 * each.cpu / pages for each in found)
-        memory = max(each.memory for each in found) / 1e6
+    for name, cost in costs.items():
+        rates[name] = statistics.median(pages / each.seconds for each in cost)
+        cpu = statistics.median(1000 * each.cpu / pages for each in cost)
+        memory = max(each.memory for each in cost) / 1e6
         print(f"{name:20}{rates[name]:>9.1f}{cpu:>13.1f}{memory:>9.0f}")
     for name, rate in rates.items():
         for other in ("wget", "plain", "plain-html.parser"):

@@ -66,7 +66,8 @@ def main() -> None:
         }
     articles = read_articles(dict(list(texts.items())[: len(pages)]))
     scores = {
-        name: mean_score(options.folder, [*pages], found) for name, (_, found) in articles.items()
+        name: mean_score(options.folder, [*pages], contents)
+        for name, (_, contents) in articles.items()
     }
     best = max(("readability-lxml", "trafilatura"), key=lambda name: scores.get(name, 0.0))
     show(stages, articles, scores, best, ours)
@@ -86,23 +87,23 @@ def our_crawl(listing: Path, directory: Path, articles: str) -> float:
 def fetching(urls: Sequence[str], directory: Path) -> float:
     """Return CPU ms of fetching everything with a pool of 32, without starting the program."""
     costs = []
-    for some in (urls[:1], urls):
+    for batch in (urls[:1], urls):
         listing = directory / "every.txt"
-        listing.write_text("".join(f"{url}\n" for url in some))
+        listing.write_text("".join(f"{url}\n" for url in batch))
         costs.append(measure(["-m", "benchmarks.simple_clients", "pool", str(listing), "32"]).cpu)
     return 1000 * (costs[1] - costs[0])
 
 
 def alone(server: PageServer, every: Sequence[str], texts: Texts) -> dict[str, float]:
     """Return CPU ms per page of the stages other than fetching and extraction."""
-    found = [(url, *server.answer(url.removeprefix(server.base).encode())) for url in every]
+    exchanges = [(url, *server.answer(url.removeprefix(server.base).encode())) for url in every]
     count = len(texts)
     return {
-        "hash (hashlib)": timed(lambda: [hashlib.sha256(body) for _, _, body in found]) / count,
-        "WARC records (warcio)": timed(lambda: write_warc(found)) / count,
+        "hash (hashlib)": timed(lambda: [hashlib.sha256(body) for _, _, body in exchanges]) / count,
+        "WARC records (warcio)": timed(lambda: write_warc(exchanges)) / count,
         "requisites (selectolax, ada)": timed(lambda: [*map(references, texts.values(), texts)])
         / count,
-        "rows (sqlite3, FTS5)": timed(lambda: write_rows(found, texts)) / count,
+        "rows (sqlite3, FTS5)": timed(lambda: write_rows(exchanges, texts)) / count,
     }
 
 
@@ -110,16 +111,16 @@ def timed(work: Callable[[], object]) -> float:
     """Return CPU ms of one call, the minimum of two."""
     costs = []
     for _ in range(2):
-        begun = time.process_time()
+        started = time.process_time()
         work()
-        costs.append(1000 * (time.process_time() - begun))
+        costs.append(1000 * (time.process_time() - started))
     return min(costs)
 
 
-def write_warc(found: Sequence[tuple[str, bytes, bytes]]) -> None:
+def write_warc(exchanges: Sequence[tuple[str, bytes, bytes]]) -> None:
     """Write a compressed response and request record for each, with warcio."""
     writer = WARCWriter(BytesIO(), gzip=True)
-    for url, kind, body in found:
+    for url, kind, body in exchanges:
         head = StatusAndHeaders("200 OK", [("Content-Type", kind.decode())], protocol="HTTP/1.1")
         answer = writer.create_warc_record(
             url, "response", payload=BytesIO(body), http_headers=head
@@ -132,22 +133,22 @@ def write_warc(found: Sequence[tuple[str, bytes, bytes]]) -> None:
 
 def references(text: str, base: str) -> list[str]:
     """Return the absolute URLs in a page's elements."""
-    found = []
+    results = []
     for node in LexborHTMLParser(text).css(REFERENCES):
         reference = node.attributes.get("src") or node.attributes.get("href")
         with suppress(ValueError):
-            found.append(ada_url.join_url(base, reference or ""))
-    return found
+            results.append(ada_url.join_url(base, reference or ""))
+    return results
 
 
-def write_rows(found: Sequence[tuple[str, bytes, bytes]], texts: Texts) -> None:
+def write_rows(exchanges: Sequence[tuple[str, bytes, bytes]], texts: Texts) -> None:
     """Insert a row for each capture by URL, and index the text of each page."""
     with tempfile.TemporaryDirectory() as directory:
         conn = sqlite3.connect(f"{directory}/index")
         conn.execute("CREATE TABLE capture (url, at, kind, digest, length)")
         conn.execute("CREATE INDEX by_url ON capture (url, at)")
         conn.execute("CREATE VIRTUAL TABLE search USING fts5(text, content='')")
-        rows = [(url, n, kind, url, len(body)) for n, (url, kind, body) in enumerate(found)]
+        rows = [(url, n, kind, url, len(body)) for n, (url, kind, body) in enumerate(exchanges)]
         conn.executemany(ROW, rows)
         words = ((to_text(text[:20_000]),) for text in texts.values())
         conn.executemany("INSERT INTO search (text) VALUES (?)", words)
@@ -165,18 +166,18 @@ def read_articles(texts: Texts) -> dict[str, tuple[float, list[str]]]:
         import trafilatura  # noqa: PLC0415 - not installed by us
 
         ways["trafilatura"] = lambda text, _: trafilatura.extract(text) or ""
-    found = {}
+    articles = {}
     for name, read in ways.items():
-        begun = time.process_time()
+        started = time.process_time()
         read_texts = [read(text, url) for url, text in texts.items()]
-        found[name] = (1000 * (time.process_time() - begun) / len(texts), read_texts)
-    return found
+        articles[name] = (1000 * (time.process_time() - started) / len(texts), read_texts)
+    return articles
 
 
-def mean_score(folder: Path, names: Sequence[str], found: Sequence[str]) -> float:
+def mean_score(folder: Path, names: Sequence[str], texts: Sequence[str]) -> float:
     """Return the mean F1 of texts with those expected."""
     scores = []
-    for name, text in zip(names, found, strict=True):
+    for name, text in zip(names, texts, strict=True):
         expected = (folder / name / "expected.html").read_text(encoding="utf-8")
         scores.append(f1(text, to_text(_TAG.sub("", expected))))
     return sum(scores) / len(scores)

@@ -42,12 +42,12 @@ def main() -> None:
 
 def row(trees: dict[str, Path], command: list[str], runs: int) -> list[str]:
     with TemporaryDirectory() as scratch:
-        taken: dict[str, list[float]] = {name: [] for name in trees}
+        times: dict[str, list[float]] = {name: [] for name in trees}
         for _ in range(runs + 1):
             for name, tree in trees.items():
-                taken[name].append(cpu(tree, Path(scratch) / name, command))
+                times[name].append(cpu(tree, Path(scratch) / name, command))
     # The first run compiles the modules.
-    return [f"{statistics.median(each[1:]):.3f} ({min(each[1:]):.3f})" for each in taken.values()]
+    return [f"{statistics.median(each[1:]):.3f} ({min(each[1:]):.3f})" for each in times.values()]
 
 
 def cpu(tree: Path, scratch: Path, command: list[str]) -> float:

@@ -29,7 +29,12 @@ class Page:
 
 
 async def fill(
-    database: Database, pages: Sequence[Page], start: datetime, apart: timedelta, *, first: int = 0
+    database: Database,
+    pages: Sequence[Page],
+    start: datetime,
+    interval: timedelta,
+    *,
+    first: int = 0,
 ) -> list[str]:
     """Index pages in order; return their URLs.
 
@@ -37,16 +42,16 @@ async def fill(
         database: index to fill.
         pages: pages in the order of capture.
         start: time of the first capture.
-        apart: time between captures.
+        interval: time between captures.
         first: number of the first page, if others exist already.
     """
     urls = [f"https://{page.host}/{page.name}" for page in pages]
-    moments = [start + apart * n for n in range(len(pages))]
+    moments = [start + interval * n for n in range(len(pages))]
     annotations = [
         Annotation(url, at, tags=page.tags)
         for url, at, page in zip(urls, moments, pages, strict=True)
     ]
-    made = [
+    new_rows = [
         _capture(url, at, first + n) for n, (url, at) in enumerate(zip(urls, moments, strict=True))
     ]
     async with database.write() as conn:
@@ -58,12 +63,14 @@ async def fill(
                 for url, each in zip(urls, annotations, strict=True)
             ],
         )
-        rows = await captures.insert_all(conn, made)
+        rows = await captures.insert_all(conn, new_rows)
         await visit_results.add_snapshots(
             conn,
             [
                 _snapshot(page, each, at, capture, ids[hash_url(capture.url)], rows)
-                for page, each, at, capture in zip(pages, annotations, moments, made, strict=True)
+                for page, each, at, capture in zip(
+                    pages, annotations, moments, new_rows, strict=True
+                )
             ],
         )
     return urls

@@ -182,9 +182,9 @@ class Page:
 
         An element that scrolls instead of the page is shown in full.
         """
-        beyond = int(await self._evaluate("globalThis.archiver?.beyond() ?? 0"))
-        if beyond:
-            await self._call_method(_RESIZE, **_window(min(HEIGHT + beyond, MAX_HEIGHT)))
+        overflow = int(await self._evaluate("globalThis.archiver?.beyond() ?? 0"))
+        if overflow:
+            await self._call_method(_RESIZE, **_window(min(HEIGHT + overflow, MAX_HEIGHT)))
         try:
             width, height = await self._size()
             shown_height = min(height, MAX_HEIGHT)
@@ -192,9 +192,9 @@ class Page:
                 "webp" if shown_height <= MAX_WEBP else "jpeg", width, shown_height, 1
             )
         finally:
-            if beyond:
+            if overflow:
                 self._connection.send(_RESIZE, self._session, **_window(HEIGHT))
-        return replace(picture, is_whole=max(height, HEIGHT + beyond) <= MAX_HEIGHT)
+        return replace(picture, is_whole=max(height, HEIGHT + overflow) <= MAX_HEIGHT)
 
     async def small_screenshot(self) -> Screenshot:
         """Take a PNG of the page that is scaled down for a comparison."""
@@ -215,16 +215,16 @@ class Page:
         result = await self._call_method(
             "Page.printToPDF", printBackground=True, transferMode="ReturnAsStream"
         )
-        handle, found = result["stream"], bytearray()
+        handle, content = result["stream"], bytearray()
         try:
             while True:
                 piece = await self._call_method("IO.read", handle=handle, size=_PIECE)
                 data = piece["data"]
-                found += base64.b64decode(data) if piece.get("base64Encoded") else data.encode()
-                if len(found) > MAX_PDF_BYTES:
+                content += base64.b64decode(data) if piece.get("base64Encoded") else data.encode()
+                if len(content) > MAX_PDF_BYTES:
                     raise BrowserError("The PDF of the page is too large.")
                 if piece.get("eof"):
-                    return bytes(found)
+                    return bytes(content)
         finally:
             self._connection.send("IO.close", self._session, handle=handle)
 
@@ -272,10 +272,10 @@ class Page:
         if self._world is None:
             tree = await self._call_method("Page.getFrameTree")
             self._frame = tree["frameTree"]["frame"]["id"]
-            made = await self._call_method(
+            response = await self._call_method(
                 "Page.createIsolatedWorld", frameId=self._frame, worldName=WORLD
             )
-            self._world = int(made["executionContextId"])
+            self._world = int(response["executionContextId"])
             # If scripts are disabled, the script that ``prepare`` registered did not run.
             observed = f"globalThis.archiver || {_script('observe')}"
             await self._call_method("Runtime.evaluate", expression=observed, contextId=self._world)
@@ -326,13 +326,13 @@ async def open_page(
         BrowserError: the page cannot be opened.
     """
     connection = browser.connection
-    made = await connection.call(
+    response = await connection.call(
         "Target.createBrowserContext",
         proxyServer=f"127.0.0.1:{port}",
         proxyBypassList=bypass,
         disposeOnDetach=True,
     )
-    context, session = made["browserContextId"], ""
+    context, session = response["browserContextId"], ""
     try:
         await connection.call(
             "Browser.setDownloadBehavior", behavior="deny", browserContextId=context

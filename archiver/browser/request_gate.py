@@ -366,8 +366,8 @@ class Gate:
         url: str,
     ) -> None:
         """Relay a WebSocket to a permitted host without archiving its messages."""
-        scheme, _, rest = url.partition("://")
-        authority, slash, path = rest.partition("/")
+        scheme, _, target = url.partition("://")
+        authority, slash, path = target.partition("/")
         host, port = _split(authority, 443 if scheme == "https" else 80)
         far_reader, far_writer = await self._handlers.connect(host, port, scheme == "https")
         try:
@@ -399,15 +399,15 @@ async def _read_connect(accepted: socket.socket) -> str:
     return authority
 
 
-async def _begins_with(accepted: socket.socket, wanted: bytes) -> bool:
-    """Return whether a connection's next bytes are ``wanted``, without consuming them."""
+async def _begins_with(accepted: socket.socket, prefix: bytes) -> bool:
+    """Return whether a connection's next bytes are ``prefix``, without consuming them."""
     while True:
         await wait_until_readable(accepted.fileno())
-        start = accepted.recv(len(wanted), socket.MSG_PEEK)
+        start = accepted.recv(len(prefix), socket.MSG_PEEK)
         if not start:
             raise EOFError
-        if not wanted.startswith(start) or len(start) == len(wanted):
-            return start == wanted
+        if not prefix.startswith(start) or len(start) == len(prefix):
+            return start == prefix
         await asyncio.sleep(0.01)
 
 

@@ -27,7 +27,7 @@ def run_body(
     creates_archive: bool = False,
     needs_index: bool = True,
     stopped: str = "Stopped.",
-    **given: object,
+    **arguments: object,
 ) -> int:
     """Import and run the body of a command; return the exit status.
 
@@ -38,7 +38,7 @@ def run_body(
         creates_archive: whether the data directory need not exist yet.
         needs_index: whether an index of an earlier version is rebuilt first.
         stopped: message to print when a signal stopped a coroutine.
-        given: other arguments of the function.
+        arguments: other arguments of the function.
     """
     if not creates_archive and not settings.data.is_dir():
         raise ConfigurationError(
@@ -49,12 +49,12 @@ def run_body(
     if needs_index and settings.index is None and (status := rebuild_if_outdated(settings)):
         return status
     module, _, function = place.rpartition(".")
-    made = getattr(import_module(f"archiver.{module}"), function)(settings, **given)
-    if isinstance(made, Coroutine):
+    result = getattr(import_module(f"archiver.{module}"), function)(settings, **arguments)
+    if isinstance(result, Coroutine):
         from archiver.cli.event_loop import run_until_signal  # noqa: PLC0415
 
-        made = run_until_signal(made, stopped=stopped)
-    return made if isinstance(made, int) else 0
+        result = run_until_signal(result, stopped=stopped)
+    return result if isinstance(result, int) else 0
 
 
 def rebuild_if_outdated(settings: Settings) -> int:

@@ -97,10 +97,10 @@ async def recapture(settings: Settings, *, refs: Sequence[str], below: float | N
         raise InputError("Use either entries or --below, not both.")
     async with open_app(settings) as runtime:
         urls = [(await runtime.entries.get(ref)).entry.url for ref in refs]
-        queued, gone = await _queue(runtime, urls, below)
+        queued, unrecoverable = await _queue(runtime, urls, below)
         write_row("queued", str(queued))
-        if gone:
-            write_row("gone", str(gone))
+        if unrecoverable:
+            write_row("gone", str(unrecoverable))
         if queued:
             await work_queue(runtime.settings, runtime.crawling, runtime.articles)
         return await _failed(runtime, urls)
@@ -126,10 +126,10 @@ async def _queue(runtime: App, urls: Sequence[str], below: float | None) -> tupl
     if below is not None:
         percent = round(100 * below if below <= 1 else below)
         return await recaptures_service.below(percent, render=can_render), 0
-    queued, gone = await recaptures_service.gaps()
+    queued, unrecoverable = await recaptures_service.gaps()
     if can_render:
         queued += await recaptures_service.unrendered()
-    return queued, gone
+    return queued, unrecoverable
 
 
 async def rescue(settings: Settings, *, refs: Sequence[str], query: str | None) -> int:
@@ -190,10 +190,10 @@ async def _extract(settings: Settings) -> int:
                 bar.show(done=read, total=total, now=url)
 
             await runtime.articles.read_all(on_read)
-        left = await runtime.articles.pending_count()
+        pending = await runtime.articles.pending_count()
     write_row("extracted", str(read))
-    write_row("left", str(left))
-    return 1 if left else 0
+    write_row("left", str(pending))
+    return 1 if pending else 0
 
 
 async def _extract_again(settings: Settings, query: str, *, diff: bool) -> int:

@@ -208,17 +208,17 @@ def edit(
     query: str | None,
     undo: int | None,
     yes: bool,
-    **wanted: Any,
+    **options: Any,
 ) -> int:
     """Change entries, or undo a change, and write it to WARC.
 
-    ``wanted`` holds the fields of an AnnotationChange.
+    ``options`` holds the fields of an AnnotationChange.
     """
     if sum((bool(refs), bool(query), undo is not None)) != 1:
         raise InputError("Give the URL or hash_url of entries, or use --query.")
     if not yes:
         confirm_search(settings, query, "Change")
-    return run_until_signal(_edit(settings, refs, query, undo, AnnotationChange(**wanted)))
+    return run_until_signal(_edit(settings, refs, query, undo, AnnotationChange(**options)))
 
 
 async def _edit(

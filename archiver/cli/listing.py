@@ -44,9 +44,9 @@ async def listing(
     is_screen = sys.stdout.isatty() and not as_json
     async with open_app(settings, reads_only=True) as app:
         search = app.search
-        array, found, shown = JsonArray(), 0, list[ListedEntry]()
+        array, total, shown = JsonArray(), 0, list[ListedEntry]()
         async for listed in _pages(search, query, max_entries):
-            found += 1
+            total += 1
             if as_json:
                 array.add(_document(listed, with_excerpt=bool(query.q)))
             elif is_screen:
@@ -60,11 +60,11 @@ async def listing(
             array.end()
     if shown:
         _show(shown)
-    if not found:
+    if not total:
         note("no results." if query.q else "no entries.")
-    if found == max_entries == TERMINAL_LIMIT and is_screen:
-        note(f"these are the first {found}; --limit or --all prints more.")
-    return int(exit_status and not found)
+    if total == max_entries == TERMINAL_LIMIT and is_screen:
+        note(f"these are the first {total}; --limit or --all prints more.")
+    return int(exit_status and not total)
 
 
 async def _pages(

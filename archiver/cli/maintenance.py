@@ -239,12 +239,12 @@ async def machines(settings: Settings, *, unsealed: bool, forget: str | None) ->
     async with open_app(settings, reads_only=True) as app:
         if forget is not None:
             return await _forget(app.machines, forget)
-        own = app.machines.own
-        if not own:
+        own_name = app.machines.own
+        if not own_name:
             click.echo(_LOCAL_INDEX, err=True)
         elif unsealed:
             waiting = [
-                (each.machine, _place(each.machine, own), each.name, str(each.bytes))
+                (each.machine, _place(each.machine, own_name), each.name, str(each.bytes))
                 for each in await app.machines.not_uploaded()
             ]
             write_table(
@@ -253,7 +253,7 @@ async def machines(settings: Settings, *, unsealed: bool, forget: str | None) ->
         else:
             workers = [
                 (
-                    *(each.machine, _place(each.machine, own), each.name, each.address or "-"),
+                    *(each.machine, _place(each.machine, own_name), each.name, each.address or "-"),
                     f"{each.since:%Y-%m-%dT%H:%M:%SZ}",
                 )
                 for each in await app.machines.workers()
@@ -263,8 +263,8 @@ async def machines(settings: Settings, *, unsealed: bool, forget: str | None) ->
     return 0
 
 
-def _place(machine: str, own: str) -> str:
-    return "here" if machine == own else "elsewhere"
+def _place(machine: str, own_name: str) -> str:
+    return "here" if machine == own_name else "elsewhere"
 
 
 async def _forget(machines: Machines, name: str) -> int:

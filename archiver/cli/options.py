@@ -141,13 +141,13 @@ class Program(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Move flags of settings to the end, after the name of the command; parse the others."""
-        moved, rest = [], [*args]
-        while rest and (setting := _FLAGS.get(rest[0].partition("=")[0])):
-            moved.append(rest.pop(0))
+        moved, remaining = [], [*args]
+        while remaining and (setting := _FLAGS.get(remaining[0].partition("=")[0])):
+            moved.append(remaining.pop(0))
             takes_value = bool(setting.kind.metavar) and "=" not in moved[-1]
-            if takes_value and rest:
-                moved.append(rest.pop(0))
-        return super().parse_args(ctx, [*rest[:1], *moved, *rest[1:]])
+            if takes_value and remaining:
+                moved.append(remaining.pop(0))
+        return super().parse_args(ctx, [*remaining[:1], *moved, *remaining[1:]])
 
 
 _FLAGS = {flag(name): setting for name, setting in SETTINGS.items()}
@@ -167,9 +167,9 @@ def with_settings(
 
     def decorate(command: Callable[..., int]) -> Callable[..., int]:
         @wraps(command)
-        def called(**given: Any) -> int:
-            flags = {name: given.pop(name) for name in names}
-            return command(build_settings(flags), **given)
+        def called(**values: Any) -> int:
+            flags = {name: values.pop(name) for name in names}
+            return command(build_settings(flags), **values)
 
         setattr(called, _NAMES, names)
         setattr(called, _FIRST, first)
@@ -192,8 +192,8 @@ def runs(
 
     def decorate(command: Callable[[], None]) -> Callable[..., int]:
         @wraps(command)
-        def called(settings: Settings, **given: Any) -> int:
-            return run_body(place, settings, **options, **given)
+        def called(settings: Settings, **arguments: Any) -> int:
+            return run_body(place, settings, **options, **arguments)
 
         return with_settings(names, first=first)(called)
 
@@ -252,8 +252,8 @@ def build_settings(flags: Mapping[str, object]) -> Settings:
     """
     values = {name: value for name, value in flags.items() if value is not None and value != ()}
     for name, similar in unknown_variables(os.environ).items():
-        meant = f" Did you mean {similar}?" if similar else ""
-        click.echo(f"archiver: {name} is not a setting and is ignored.{meant}", err=True)
+        suggestion = f" Did you mean {similar}?" if similar else ""
+        click.echo(f"archiver: {name} is not a setting and is ignored.{suggestion}", err=True)
     try:
         return read_settings(values, os.environ)
     except InvalidSettings as error:
@@ -284,11 +284,11 @@ def _shown_default(setting: Setting) -> str:
     return f"; default: {'false' if default is False else default}"
 
 
-def _explain(reasons: Mapping[str, object], given: Mapping[str, object]) -> str:
+def _explain(reasons: Mapping[str, object], values: Mapping[str, object]) -> str:
     """Return a sentence for each invalid setting."""
 
     def spelled(name: str) -> str:
-        if name in given:
+        if name in values:
             return flag(name)
         return variable(name) if name in SETTINGS else name
 

@@ -245,8 +245,8 @@ async def _read_state(
     lost: set[int] = set()
     if is_postgresql(conn):
         leases = [each.lease for each in results if each.lease]
-        held = await queue.open_jobs(conn, leases, datetime.now(UTC))
-        lost = {each.job_id for each in leases} - held.leased
+        open_jobs = await queue.open_jobs(conn, leases, datetime.now(UTC))
+        lost = {each.job_id for each in leases} - open_jobs.leased
     return _State(
         entries=await entries.existing_rows(conn, indexed.entries),
         lost_jobs=frozenset(lost),

@@ -209,11 +209,11 @@ async def _show_and_read(
     await _settle(tab, traffic, LOAD_SECONDS)
     if is_checked and await _pass_check(traffic):
         await _settle(tab, traffic, LOAD_SECONDS)
-    begun = time.monotonic()
+    started = time.monotonic()
     await tab.hide_banners()
     if not await tab.scroll(SCROLL_SECONDS):
         traffic.limits.add(Limit.SCROLLING)
-    seconds = LEAST_SECONDS - QUIET_SECONDS - (time.monotonic() - begun)
+    seconds = LEAST_SECONDS - QUIET_SECONDS - (time.monotonic() - started)
     late = await tab.wait_by_page_timer(seconds)
     # If the machine is busy, the page's timers fire late, and so do the requests that they start.
     await asyncio.sleep(late)
@@ -292,8 +292,8 @@ async def _compare(tab: Page, traffic: Traffic, shown_page: RenderedPage) -> Fid
 def _fidelity(before: Screenshot, after: Screenshot, words: str, words_after: str) -> Fidelity:
     from archiver.browser.view_similarity import read_png, similarity_of, words_contained
 
-    seen = similarity_of(read_png(before.content), read_png(after.content))
-    return Fidelity(seen, words_contained(words, words_after))
+    similarity = similarity_of(read_png(before.content), read_png(after.content))
+    return Fidelity(similarity, words_contained(words, words_after))
 
 
 def _page_rendition(shown_page: RenderedPage) -> NewRendition:

@@ -63,8 +63,8 @@ def why_not_uploadable(
     if store.lock.is_alive(segment.writer):
         last = max(serial_of(each.name) for each in files if each.writer == segment.writer)
         # An empty file was just created and may not be registered as an open segment yet.
-        own = segment.size and segment.writer == store.writer and not store.is_open(segment.name)
-        if serial_of(segment.name) == last and not own:
+        is_own = segment.size and segment.writer == store.writer and not store.is_open(segment.name)
+        if serial_of(segment.name) == last and not is_own:
             return "It is being written by a running process."
     return ""
 
@@ -115,10 +115,10 @@ def plan_moves(
     by_payload: dict[PayloadDigest, list[Revisit]] = {}
     for each in revisits:
         by_payload.setdefault(each.capture.payload_digest, []).append(each)
-    for digest, some in by_payload.items():
+    for digest, records in by_payload.items():
         originals = [*living(digest)]
         source = holder(digest)
-        for each in sorted(some, key=lambda each: each.is_chunked):
+        for each in sorted(records, key=lambda each: each.is_chunked):
             original = _original_for(originals, each.capture.url)
             if original is None and source is not None:
                 moves.whole[each.capture.record_id] = source
@@ -131,8 +131,8 @@ def plan_moves(
 def _original_for(originals: Sequence[Capture], url: str) -> Capture | None:
     """Return a record that a revisit of a URL can refer to, preferably without chunk framing."""
     plain = (each for each in originals if not each.is_chunked)
-    own = (each for each in originals if each.url == url)
-    return next(plain, None) or next(own, None)
+    same_url = (each for each in originals if each.url == url)
+    return next(plain, None) or next(same_url, None)
 
 
 def _made_whole(revisit: Revisit) -> Capture:
@@ -237,13 +237,13 @@ class Plan:
     erased: int = 0
     changed: int = 0
 
-    def add(self, seen: ScannedRecord, action: RecordAction) -> None:
+    def add(self, scanned: ScannedRecord, action: RecordAction) -> None:
         """Add the next record."""
         if action is not RecordAction.WITHOUT_SNAPSHOT:
-            seen = replace(seen, entry_record=None)  # not needed any more
-        self.records.append((seen, action))
+            scanned = replace(scanned, entry_record=None)  # not needed any more
+        self.records.append((scanned, action))
         if action is RecordAction.DROP:
-            self.freed += seen.length
+            self.freed += scanned.length
             self.erased += 1
         elif action is not RecordAction.KEEP:
             self.changed += 1
@@ -260,8 +260,8 @@ def scan_segment(store: SegmentStore, name: str) -> Iterator[list[ScannedRecord]
     first = next(records, None)
     if first is not None and first.type is not RecordType.WARCINFO:
         raise StoreError(f"{name} does not begin like a segment.")
-    while some := [*islice(records, BATCH)]:
-        yield some
+    while batch := [*islice(records, BATCH)]:
+        yield batch
 
 
 def _seen(scanned: Scanned | Damage) -> ScannedRecord:
@@ -299,39 +299,41 @@ def _referer_of(head: bytes) -> HashUrl | None:
 
 
 def choose_action(
-    seen: ScannedRecord, deleted: DeletedRecords, moves: RevisitChanges
+    scanned: ScannedRecord, deleted: DeletedRecords, moves: RevisitChanges
 ) -> RecordAction:
     """Return the action for a record."""
-    if seen.type in _RESPONSES:
-        return _of_response(seen, deleted, moves)
-    if seen.type is RecordType.REQUEST:
-        if seen.related in deleted.captures and seen.related not in deleted.payload_holders:
+    if scanned.type in _RESPONSES:
+        return _of_response(scanned, deleted, moves)
+    if scanned.type is RecordType.REQUEST:
+        if scanned.related in deleted.captures and scanned.related not in deleted.payload_holders:
             return RecordAction.DROP
         return (
-            RecordAction.WITHOUT_REFERER if seen.referer in deleted.entries else RecordAction.KEEP
+            RecordAction.WITHOUT_REFERER
+            if scanned.referer in deleted.entries
+            else RecordAction.KEEP
         )
-    if seen.hash_url and seen.entry_record:
-        return _of_entry_record(seen.hash_url, seen.entry_record, deleted)
-    if seen.hash_url and seen.type is RecordType.CONVERSION:
-        pages = {page for key, _, page in deleted.snapshots if key == seen.hash_url}
-        is_gone = seen.offset not in deleted.articles and seen.related in pages
+    if scanned.hash_url and scanned.entry_record:
+        return _of_entry_record(scanned.hash_url, scanned.entry_record, deleted)
+    if scanned.hash_url and scanned.type is RecordType.CONVERSION:
+        pages = {page for key, _, page in deleted.snapshots if key == scanned.hash_url}
+        is_gone = scanned.offset not in deleted.articles and scanned.related in pages
         return RecordAction.DROP if is_gone else RecordAction.KEEP
-    is_damaged = seen.type is None
+    is_damaged = scanned.type is None
     return (
         RecordAction.DROP
-        if is_damaged and seen.offset not in deleted.referenced
+        if is_damaged and scanned.offset not in deleted.referenced
         else RecordAction.KEEP
     )
 
 
 def _of_response(
-    seen: ScannedRecord, deleted: DeletedRecords, moves: RevisitChanges
+    scanned: ScannedRecord, deleted: DeletedRecords, moves: RevisitChanges
 ) -> RecordAction:
-    if seen.id in deleted.captures:
-        return RecordAction.KEEP if seen.id in deleted.payload_holders else RecordAction.DROP
-    if seen.type is RecordType.REVISIT and seen.id in moves.whole:
+    if scanned.id in deleted.captures:
+        return RecordAction.KEEP if scanned.id in deleted.payload_holders else RecordAction.DROP
+    if scanned.type is RecordType.REVISIT and scanned.id in moves.whole:
         return RecordAction.WHOLE
-    if seen.type is RecordType.REVISIT and seen.id in moves.refer:
+    if scanned.type is RecordType.REVISIT and scanned.id in moves.refer:
         return RecordAction.REFER
     return RecordAction.KEEP
 
@@ -350,41 +352,45 @@ def write_version(
 ) -> list[MovedRecord]:
     """Write the next version of the segment ``name``; return the new positions of its records."""
     moved: list[MovedRecord] = []
-    for seen, action in plan.records:
+    for scanned, action in plan.records:
         if action is RecordAction.DROP:
             continue
         if action is RecordAction.KEEP:
-            place = version.copy(seen.offset, seen.length)
-            moved.append(MovedRecord(seen.offset, place.offset, place.length))
+            place = version.copy(scanned.offset, scanned.length)
+            moved.append(MovedRecord(scanned.offset, place.offset, place.length))
             continue
-        record, is_chunked = _replacement(store, name, seen, action, moves)
+        record, is_chunked = _replacement(store, name, scanned, action, moves)
         try:
             place = version.add(record)
         finally:
             if record.body:
                 record.body.close()
         is_whole = action is RecordAction.WHOLE
-        moved.append(MovedRecord(seen.offset, place.offset, place.length, is_whole, is_chunked))
+        moved.append(MovedRecord(scanned.offset, place.offset, place.length, is_whole, is_chunked))
     version.finish()
     return moved
 
 
 def _replacement(
-    store: SegmentStore, name: str, seen: ScannedRecord, action: RecordAction, moves: RevisitChanges
+    store: SegmentStore,
+    name: str,
+    scanned: ScannedRecord,
+    action: RecordAction,
+    moves: RevisitChanges,
 ) -> tuple[Record, bool]:
     """Return a rewritten record, and whether its body has chunk framing."""
     if action is RecordAction.WITHOUT_SNAPSHOT:
-        return _snapshotless_record(seen), False
-    record = store.read(Location(name, seen.offset, seen.length))
+        return _snapshotless_record(scanned), False
+    record = store.read(Location(name, scanned.offset, scanned.length))
     if action is RecordAction.WITHOUT_REFERER:
         return with_block(record, _REFERER.sub(b"", record.block.read())), False
     if action is RecordAction.REFER:
-        return referring_to(record, record.block.read(), moves.refer[seen.id]), False
-    return _to_response(store, record, moves.whole[seen.id])
+        return referring_to(record, record.block.read(), moves.refer[scanned.id]), False
+    return _to_response(store, record, moves.whole[scanned.id])
 
 
-def _snapshotless_record(seen: ScannedRecord) -> Record:
-    record = seen.entry_record
+def _snapshotless_record(scanned: ScannedRecord) -> Record:
+    record = scanned.entry_record
     if record is None:
         raise ValueError("this is not an entry record")
     return writer.metadata(

@@ -37,15 +37,15 @@ async def dead_among(names: Sequence[str], db: Database, lock: RunLock) -> list[
     The names must be read from the index before the call, so that a process that starts during the
     check is not among them.
     """
-    others = [name for name in names if name != lock.name]
-    if not others:
+    candidates = [name for name in names if name != lock.name]
+    if not candidates:
         return []
     if not db.is_shared:
-        return await asyncio.to_thread(_unlocked, others, lock)
+        return await asyncio.to_thread(_unlocked, candidates, lock)
     async with db.read() as conn:
         alive = await alive_workers(conn)
     return await asyncio.to_thread(
-        db.expired_workers.find_expired, others, alive, lock.is_abandoned
+        db.expired_workers.find_expired, candidates, alive, lock.is_abandoned
     )
 
 

@@ -62,7 +62,7 @@ async def delete_entries(
     replayed = [each for one in sources for each in _replayed_urls(one, records[one.id])]
     entry_urls = {each.entry.url for each in deleted.values()}
     captures = await _captures_to_delete(conn, replayed, entry_urls, {one.id for one in sources})
-    others = await _existing_excluded_responses(
+    excluded = await _existing_excluded_responses(
         conn, [each.excluded_responses for each in records.values() if each]
     )
     removed = await deletions.delete_entries(conn, [*deleted], number=number)
@@ -76,7 +76,7 @@ async def delete_entries(
         )
         for row, each in deleted.items()
     ]
-    await _record_deletion(conn, deleted_entries, captures, others, number=number)
+    await _record_deletion(conn, deleted_entries, captures, excluded, number=number)
     return removed
 
 
@@ -122,9 +122,11 @@ async def delete_unwanted_visits(conn: AsyncConnection, visits: Sequence[Unwante
         DeletedEntry(each.hash_url, None, (DeletedSnapshot(each.timestamp, each.page),))
         for each in visits
     ]
-    others = await _existing_excluded_responses(conn, [each.excluded_responses for each in visits])
+    excluded = await _existing_excluded_responses(
+        conn, [each.excluded_responses for each in visits]
+    )
     number = await deletions.begin(conn, datetime.now(UTC))
-    await _record_deletion(conn, deleted, captures, others, number=number, is_final=True)
+    await _record_deletion(conn, deleted, captures, excluded, number=number, is_final=True)
 
 
 async def delete_named(conn: AsyncConnection, *, after: int, bin_after: int | None = None) -> None:
@@ -228,19 +230,19 @@ async def _still_deleted(
     recorded, named = await tombstones.recorded(conn, batch.record)
     sources = await snapshot_resources.of_entries(conn, batch.entry_ids)
     records = await asyncio.to_thread(_read_all, store, sources)
-    seen = await snapshot_resources.by_ids(conn, batch.captures)
+    captures = await snapshot_resources.by_ids(conn, batch.captures)
     revised = await entries.with_revisions(conn, batch.entry_ids)
     entry_urls = {each.entry.url for each in revised.values()}
     needed = await _needed(
-        conn, await snapshot_resources.connected(conn, {each.url for each in seen}), set()
+        conn, await snapshot_resources.connected(conn, {each.url for each in captures}), set()
     )
-    back = {each.record_id for each in seen if each.id in needed or each.url in entry_urls}
+    back = {each.record_id for each in captures if each.id in needed or each.url in entry_urls}
     back |= set(
         await _existing_excluded_responses(
             conn, [each.excluded_responses for each in records.values() if each]
         )
     )
-    again = [each.id for each in seen if each.record_id not in back]
+    again = [each.id for each in captures if each.record_id not in back]
     await deletions.delete_captures(conn, again, number=number)
     return Deletion(
         new_id(number),
@@ -255,13 +257,13 @@ async def _record_deletion(
     conn: AsyncConnection,
     deleted: Sequence[DeletedEntry],
     captures: Mapping[int, RecordId],
-    others: Iterable[RecordId],
+    excluded: Iterable[RecordId],
     *,
     number: int,
     is_final: bool = False,
 ) -> None:
     now = datetime.now(UTC).replace(microsecond=0)
-    records = tuple(dict.fromkeys([*captures.values(), *others]))
+    records = tuple(dict.fromkeys([*captures.values(), *excluded]))
     deletion = Deletion(new_id(None if is_final else number), now, tuple(deleted), records)
     await deletions.delete_captures(conn, [*captures], number=number)
     await _add_pending_record(conn, deletion)
@@ -291,10 +293,7 @@ async def _existing_excluded_responses(
 
 
 async def _captures_to_delete(
-    conn: AsyncConnection,
-    replayed: Sequence[ReplayedUrl],
-    entry_urls: set[str],
-    dead: set[int],
+    conn: AsyncConnection, replayed: Sequence[ReplayedUrl], entry_urls: set[str], dead: set[int]
 ) -> dict[int, RecordId]:
     """Return record ids of captures that only the deleted snapshots are replayed from, by row.
 
@@ -341,26 +340,26 @@ def replayed_captures(
             if not step or (step, wanted_url.timestamp) in done:
                 break
             done.add((step, wanted_url.timestamp))
-            seen = nearest(by_url.get(step, ()), wanted_url.timestamp)
-            if seen is None:
+            capture = nearest(by_url.get(step, ()), wanted_url.timestamp)
+            if capture is None:
                 break
-            captures_by_id[seen.id] = seen
-            step = seen.redirect_to
+            captures_by_id[capture.id] = capture
+            step = capture.redirect_to
     return captures_by_id
 
 
-def nearest(seen: Sequence[KnownCapture], timestamp: int) -> KnownCapture | None:
+def nearest(captures: Sequence[KnownCapture], timestamp: int) -> KnownCapture | None:
     """Return the capture nearest in time, as replay does.
 
     If several captures have the same timestamp, return the last.
     """
-    behind = bisect_right(seen, timestamp, key=lambda each: each.timestamp)
-    before = seen[behind - 1] if behind else None
-    if behind == len(seen):
+    behind = bisect_right(captures, timestamp, key=lambda each: each.timestamp)
+    before = captures[behind - 1] if behind else None
+    if behind == len(captures):
         return before
-    moment = seen[behind].timestamp
-    last = bisect_right(seen, moment, key=lambda each: each.timestamp)
-    after = seen[last - 1]
+    moment = captures[behind].timestamp
+    last = bisect_right(captures, moment, key=lambda each: each.timestamp)
+    after = captures[last - 1]
     if before is None:
         return after
     seconds = _seconds(timestamp)
@@ -398,10 +397,10 @@ def _own_articles(
     records: Mapping[int, SnapshotRecord | None],
 ) -> tuple[RemainingArticle, ...]:
     """Return the articles of remaining snapshots whose records refer to a deleted snapshot."""
-    own = []
+    articles = []
     for each in living:
         snapshot = records[each.id]
         if snapshot and snapshot.article_of:
             article = store.read(each.article).id if each.article else RecordId("")
-            own.append(RemainingArticle(each.timestamp, article))
-    return tuple(own)
+            articles.append(RemainingArticle(each.timestamp, article))
+    return tuple(articles)

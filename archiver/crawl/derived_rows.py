@@ -107,12 +107,12 @@ def _differing(rows: Sequence[SnapshotRow]) -> Iterator[SnapshotRow]:
 
 def _removed_paragraphs(texts: Sequence[str]) -> str:
     """Return the paragraphs of earlier texts that no later text contains."""
-    seen = set(texts[0].split("\n"))
+    paragraphs = set(texts[0].split("\n"))
     lines = []
     for text in texts[1:]:
         for line in text.split("\n"):
-            if line not in seen:
-                seen.add(line)
+            if line not in paragraphs:
+                paragraphs.add(line)
                 lines.append(line)
     return "\n".join(lines)
 

@@ -90,18 +90,18 @@ class Dispatcher:
         """
         loop = asyncio.get_running_loop()
         while True:
-            begun = loop.time()
+            started = loop.time()
             self._wake.clear()
             try:
                 wait = await self._fill(until_empty=until_empty)
-                self._end_pause(begun)
+                self._end_pause(started)
                 if wait is None and until_empty and not await self._may_get_jobs_back():
                     return
             except StoreError as error:
                 self._begin_pause(error)
                 wait = FAILURE_SECONDS
             await self._rest(IDLE_SECONDS if wait is None else wait)
-            await asyncio.sleep(begun + LEASE_SECONDS - loop.time())
+            await asyncio.sleep(started + LEASE_SECONDS - loop.time())
 
     def _begin_pause(self, error: StoreError) -> None:
         """Pause the crawl after a failure; log only the first of several failures in a row."""
@@ -113,9 +113,9 @@ class Dispatcher:
         self._paused_until = asyncio.get_running_loop().time() + FAILURE_SECONDS
         self._to_give_back += self._frontier.take_waiting()
 
-    def _end_pause(self, begun: float) -> None:
+    def _end_pause(self, started: float) -> None:
         """End a pause that a failure caused, if it is over; log that the crawl continues."""
-        if self._is_paused_by_failure and begun >= self._paused_until:
+        if self._is_paused_by_failure and started >= self._paused_until:
             self._is_paused_by_failure = False
             log.info("the index is available again; continuing")
 
@@ -245,8 +245,8 @@ class Dispatcher:
 
     async def _return_waiting(self, which: Callable[[Lease], bool] = lambda _: True) -> None:
         """Requeue the leases selected by ``which`` that have not started."""
-        if aside := self._frontier.take_waiting(which):
-            await self._frontier.return_leases(aside, interrupted=False)
+        if leases := self._frontier.take_waiting(which):
+            await self._frontier.return_leases(leases, interrupted=False)
 
     async def _rest(self, seconds: float) -> None:
         try:

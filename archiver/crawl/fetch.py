@@ -208,8 +208,8 @@ def _read_stored(context: CrawlContext, capture: Capture, holder: Capture) -> Fe
     """Read the payload of a capture from the record that contains it."""
     head, pieces = open_payload(context.store.read(holder.location))
     if holder is not capture:
-        own = context.store.read(capture.location)
-        head = head_of_revisit(open_payload(own)[0] if own.block_length else None, head)
+        response = context.store.read(capture.location)
+        head = head_of_revisit(open_payload(response)[0] if response.block_length else None, head)
     declared = declared_media_type(head.headers)
     kind, content, is_cut = _content(
         pieces,

@@ -208,21 +208,21 @@ class Frontier:
 
     def take_waiting(self, which: Callable[[Lease], bool] = lambda _: True) -> list[Lease]:
         """Remove and return the leases selected by ``which`` that have not started."""
-        aside: list[Lease] = []
+        leases: list[Lease] = []
         for host in self._hosts.values():
-            aside += filter(which, host.waiting)
+            leases += filter(which, host.waiting)
             host.waiting = deque(each for each in host.waiting if not which(each))
         for _ in range(self._ready.qsize()):
             lease = self._ready.get_nowait()
             if which(lease):
                 self._hosts[lease.entry.host].active -= 1
-                aside.append(lease)
+                leases.append(lease)
             else:
                 self._ready.put_nowait(lease)
-        self._unfinished -= len(aside)
+        self._unfinished -= len(leases)
         for host in self._hosts.values():
             self._start(host)
-        return aside
+        return leases
 
     def done(self, lease: Lease) -> None:
         """Remove a lease whose result is recorded."""
@@ -273,9 +273,9 @@ class Frontier:
         """Remove jobs from ``only`` that have ended or had an attempt, in any process."""
         if self._only:
             async with self._db.read() as conn:
-                some = sorted(self._only)[: self._room * 4]
+                job_ids = sorted(self._only)[: self._room * 4]
                 later = datetime.now(UTC) + timedelta(seconds=SOON_SECONDS)
-                self._only -= set(await queue.attempted(conn, some, later=later))
+                self._only -= set(await queue.attempted(conn, job_ids, later=later))
 
     def _queue(self, lease: Lease) -> None:
         host = self._hosts.setdefault(lease.entry.host, _Host(allowed=1))

@@ -122,10 +122,10 @@ async def _make_images(
         recent: captures by URL that are used instead of the nearest capture.
     """
     holders = {url: each for url, each in recent.items() if _has_payload(each)}
-    others = [url for url in chain(*urls_by_kind.values()) if url not in holders]
-    if others:
+    missing = [url for url in chain(*urls_by_kind.values()) if url not in holders]
+    if missing:
         async with context.db.read() as conn:
-            holders |= await captures.nearest_of(conn, others, moment)
+            holders |= await captures.nearest_of(conn, missing, moment)
 
     async def holder_of(url: str) -> Capture | None:
         holder = holders.get(url)

@@ -117,36 +117,36 @@ class RevisitResolver:
             for each in revisits
         ]
 
-    async def _by_stated_digest(self, stated: set[str]) -> dict[str, PayloadDigest]:
+    async def _by_stated_digest(self, expected: set[str]) -> dict[str, PayloadDigest]:
         """Map stated digests to the stored payloads that have them; leave out unknown digests."""
         async with self._db.read() as conn:
-            digests = await db_captures.by_stated_digest(conn, sorted(stated))
-            digests |= {each: PayloadDigest(each) for each in stated if is_sha256_field(each)}
+            digests = await db_captures.by_stated_digest(conn, sorted(expected))
+            digests |= {each: PayloadDigest(each) for each in expected if is_sha256_field(each)}
             local = await db_captures.originals(conn, [*{*digests.values()}])
         stored = {each: ours for each, ours in digests.items() if ours in local}
-        return stored | dict.fromkeys(stated & _EMPTY_STATED, EMPTY)
+        return stored | dict.fromkeys(expected & _EMPTY_STATED, EMPTY)
 
     async def _search(self, revisit: ForeignRevisit) -> PayloadDigest | None:
         """Search the captures that may contain a revisit's payload; return its digest or None."""
         async with self._db.read() as conn:
             named = await _referred_to(conn, revisit)
-            others = await _earlier_captures(conn, revisit)
+            earlier = await _earlier_captures(conn, revisit)
         if not revisit.digest:
-            is_clear = len({each.payload_digest for each in others}) == 1
+            is_clear = len({each.payload_digest for each in earlier}) == 1
             names_url = revisit.refers_to_url and not revisit.refers_to_date
             uses_others = revisit.is_not_modified or (names_url and is_clear)
-            candidates = named or (others if uses_others else [])
+            candidates = named or (earlier if uses_others else [])
             return next((each.payload_digest for each in candidates), None)
-        for digest in dict.fromkeys(each.payload_digest for each in (*named, *others)):
+        for digest in dict.fromkeys(each.payload_digest for each in (*named, *earlier)):
             if await self._has_digest(digest, revisit.digest):
                 async with self._db.write() as conn:
                     await db_captures.register_stated_digests(conn, {revisit.digest: digest})
                 return digest
         return None
 
-    async def _has_digest(self, digest: PayloadDigest, stated: str) -> bool:
-        """Read a payload; return whether it also has the ``stated`` digest."""
-        key = digest, stated.partition(":")[0]
+    async def _has_digest(self, digest: PayloadDigest, expected: str) -> bool:
+        """Read a payload; return whether it also has the ``expected`` digest."""
+        key = digest, expected.partition(":")[0]
         if key not in self._digests:
             async with self._db.read() as conn:
                 original = await db_captures.original_of(conn, digest)
@@ -155,7 +155,7 @@ class RevisitResolver:
                 if original
                 else frozenset()
             )
-        return stated in self._digests[key]
+        return expected in self._digests[key]
 
     async def _capture(self, revisit: ForeignRevisit, digest: PayloadDigest) -> ForeignCapture:
         """Build the capture of a revisit.
@@ -296,14 +296,14 @@ class CaptureImporter:
         self, records: Sequence[ForeignCapture], fresh: Sequence[ForeignCapture]
     ) -> set[RecordId]:
         """Store the stated digests of payloads; return the record ids that are already used."""
-        stated = {
+        digests = {
             each.stated_digest: each.exchange.payload_digest
             for each in records
             if each.stated_digest
         }
         ids = [record_id for each in fresh if (record_id := _uuid(each.given_id))]
         async with self._context.db.write() as conn:
-            await db_captures.register_stated_digests(conn, stated)
+            await db_captures.register_stated_digests(conn, digests)
             is_more = await db_captures.register_record_ids(conn)
         while is_more:
             async with self._context.db.write() as conn:

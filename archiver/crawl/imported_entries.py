@@ -109,23 +109,23 @@ class EntryImporter:
         self._context = context
         self._import_id = import_id
 
-    async def take(self, some: Sequence[EntryWithoutSnapshot]) -> EntryImportCounts:
+    async def take(self, batch: Sequence[EntryWithoutSnapshot]) -> EntryImportCounts:
         """Import a batch of entries; return once they are durable."""
-        queued = await self._queue([each.seed for each in some if each.is_waiting])
-        failed = await self._fail([each for each in some if each.failure and not each.is_waiting])
-        await self._link([each.seed for each in some if each.is_link])
-        await self._annotate([each for each in some if not (each.failure or each.is_waiting)])
+        queued = await self._queue([each.seed for each in batch if each.is_waiting])
+        failed = await self._fail([each for each in batch if each.failure and not each.is_waiting])
+        await self._link([each.seed for each in batch if each.is_link])
+        await self._annotate([each for each in batch if not (each.failure or each.is_waiting)])
         return EntryImportCounts(failed, queued)
 
-    async def _fail(self, some: Sequence[EntryWithoutSnapshot]) -> int:
+    async def _fail(self, batch: Sequence[EntryWithoutSnapshot]) -> int:
         """Store failures as attempts; return the number of new entries."""
-        if not some:
+        if not batch:
             return 0
         async with self._context.db.read() as conn:
-            before = await entries.states_of(conn, _keys(some))
+            before = await entries.states_of(conn, _keys(batch))
         async with self._context.db.write() as conn:
-            ids = await new_entries.ensure_revised(conn, [each.revised_seed for each in some])
-            later = _later(some, ids, await attempts.of_entries(conn, [*ids.values()]))
+            ids = await new_entries.ensure_revised(conn, [each.revised_seed for each in batch])
+            later = _later(batch, ids, await attempts.of_entries(conn, [*ids.values()]))
             waits = {ids[key] for key, state in before.items() if state is State.QUEUED}
             failures = [(each.entry.id, each.at, each.failure) for each in later if each.failure]
             await attempts.insert_attempts(
@@ -158,30 +158,30 @@ class EntryImporter:
                     capture=CaptureWhen.NEVER,
                 )
 
-    async def _annotate(self, some: Sequence[EntryWithoutSnapshot]) -> None:
+    async def _annotate(self, batch: Sequence[EntryWithoutSnapshot]) -> None:
         """Store metadata of entries; an entry whose snapshots the file lacks becomes a link."""
         async with self._context.db.read() as conn:
-            existing = await entries.states_of(conn, _keys(some))
-        await self._link([each.seed for each in some if each.seed.hash_url not in existing])
-        revised_seeds = [each.revised_seed for each in some if each.seed.hash_url in existing]
+            existing = await entries.states_of(conn, _keys(batch))
+        await self._link([each.seed for each in batch if each.seed.hash_url not in existing])
+        revised_seeds = [each.revised_seed for each in batch if each.seed.hash_url in existing]
         if revised_seeds:
             async with self._context.db.write() as conn:
                 await new_entries.ensure_revised(conn, revised_seeds)
 
 
-def _keys(some: Sequence[EntryWithoutSnapshot]) -> list[HashUrl]:
-    return [each.seed.hash_url for each in some]
+def _keys(batch: Sequence[EntryWithoutSnapshot]) -> list[HashUrl]:
+    return [each.seed.hash_url for each in batch]
 
 
 def _later(
-    some: Sequence[EntryWithoutSnapshot],
+    batch: Sequence[EntryWithoutSnapshot],
     ids: Mapping[HashUrl, int],
     done: Mapping[int, Sequence[Attempt]],
 ) -> list[VisitResult]:
     """Return visit results for failures that are later than the last attempt of their entry."""
     latest = {entry_id: attempts_made[-1].at for entry_id, attempts_made in done.items()}
     later = []
-    for each in some:
+    for each in batch:
         seed = each.seed
         entry = EntryRef(ids[seed.hash_url], seed.hash_url, seed.url, seed.host)
         if entry.id not in latest or each.at > latest[entry.id]:

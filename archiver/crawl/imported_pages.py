@@ -25,13 +25,7 @@ from archiver.crawl.fetch import read_stored
 from archiver.crawl.icons_and_thumbnails import make_previews
 from archiver.crawl.imported_captures import CaptureImporter
 from archiver.crawl.rendering_policy import as_read
-from archiver.crawl.requisites import (
-    MAX_DEPTH,
-    NESTED,
-    document_of,
-    refusal,
-    without_other_parts,
-)
+from archiver.crawl.requisites import MAX_DEPTH, NESTED, document_of, refusal, without_other_parts
 from archiver.crawl.visit_result import Visit, VisitResult
 from archiver.db import captures as db_captures
 from archiver.db import entries, new_entries, snapshots
@@ -172,10 +166,10 @@ async def _final_captures(
     """Return the final response of each page: the named one, or the result of its redirects."""
     named = [(page.final[0], page.final[2]) for page in pages if page.final]
     of_records = await db_captures.of_records(conn, named) if named else {}
-    stated = [moment for page in pages if (moment := _stated_moment(page))]
+    known_moments = [moment for page in pages if (moment := _stated_moment(page))]
     at_moment: dict[tuple[str, Timestamp], list[Capture]] = {}
-    if stated:
-        urls, moments = zip(*stated, strict=True)
+    if known_moments:
+        urls, moments = zip(*known_moments, strict=True)
         for each in await db_captures.at_moments(conn, urls, moments):
             at_moment.setdefault((each.url, each.timestamp), []).append(each)
     finals: list[Capture | None] = []
@@ -252,9 +246,9 @@ class StoredRequisites:
         outcomes: dict[str, RequisiteOutcome] = {}
         level = [*requisites]
         for _ in range(MAX_DEPTH + 1):
-            found = await self._look_up(level, timestamp)
+            captures = await self._look_up(level, timestamp)
             level = []
-            for each, stored in found:
+            for each, stored in captures:
                 read = await self._read_of(each, stored)
                 outcomes[each.url] = _outcome(each, stored, read.failure)
                 level += read.nested
@@ -401,8 +395,10 @@ class PageImporter:
         waiting, closing = iter(of_entry.values()), []
 
         async def work() -> None:
-            for some in waiting:
-                closing.extend([await self._create_snapshot(each, may_defer=True) for each in some])
+            for page_batch in waiting:
+                closing.extend(
+                    [await self._create_snapshot(each, may_defer=True) for each in page_batch]
+                )
 
         await run_readers(self._context, work)
         return closing
@@ -575,9 +571,9 @@ class SavedPageImporter:
         fields = ((HEAD, SYNTHESISED), (ORIGIN, one_line(origin)), *upload_field(uploaded_at))
         count = 0
         for start in range(0, len(batch), PAGES_PER_BATCH):
-            some = await self._without_known_undated(batch[start : start + PAGES_PER_BATCH])
+            new_pages = await self._without_known_undated(batch[start : start + PAGES_PER_BATCH])
             captures = await asyncio.to_thread(
-                lambda pages: [[*_captures_of(page, fields)] for page in pages], some
+                lambda pages: [[*_captures_of(page, fields)] for page in pages], new_pages
             )
             digests = [page[0].exchange.payload_digest for page in captures]
             await self._captures.captures([each for page in captures for each in page])
@@ -586,7 +582,7 @@ class SavedPageImporter:
                 await self._pages.take(
                     ForeignPage(_timestamp(each), each.seed, digest, import_id=import_id)
                 )
-                for each, digest in zip(some, digests, strict=True)
+                for each, digest in zip(new_pages, digests, strict=True)
             ]
             for end in filter(None, ends):
                 await end
@@ -609,21 +605,17 @@ def _captures_of(page: SavedPage, fields: tuple[tuple[str, str], ...]) -> Iterat
     at, body = page.seed.annotation.saved_at, page.page
     address = without_route(page.seed.url)
     yield _capture(address, body.media_type, _document(page), at, fields)
-    seen = {address}
+    addresses = {address}
     for part in body.parts:
         with suppress(InvalidUrl):
             url = parse_url(part.url)
-            if url not in seen:
-                seen.add(url)
+            if url not in addresses:
+                addresses.add(url)
                 yield _capture(url, part.media_type, part.content, at, fields)
 
 
 def _capture(
-    url: str,
-    media_type: str,
-    content: bytes,
-    at: datetime,
-    fields: tuple[tuple[str, str], ...],
+    url: str, media_type: str, content: bytes, at: datetime, fields: tuple[tuple[str, str], ...]
 ) -> ForeignCapture:
     body = BytesIO(content)
     digest, length = digest_of(pieces_of(body))

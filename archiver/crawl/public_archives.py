@@ -80,8 +80,8 @@ async def locate(
         now = datetime.now(UTC)
         mementos += named_mementos(exchange.headers, archive_url, now)
         if at := moment_of(exchange.headers, now):
-            stated = join(archive_url, exchange.header("content-location") or archive_url)
-            return [PublicMemento(stated or archive_url, at), *mementos]
+            location = join(archive_url, exchange.header("content-location") or archive_url)
+            return [PublicMemento(location or archive_url, at), *mementos]
         target = redirect_target(archive_url, exchange.status, exchange.headers)
         if target is None:
             # pywb shows the memento in a frame, and links to it in the Link header.
@@ -110,9 +110,9 @@ async def fetch_memento(context: CrawlContext, archive_url: str, url: str) -> Fo
             location = (
                 address.url if address else redirect_target(url, exchange.status, exchange.headers)
             )
-            others = tuple(named_mementos(exchange.headers, archive_url, now))
+            named = tuple(named_mementos(exchange.headers, archive_url, now))
             original = _as_original(exchange, url, at, archive_url, location)
-            return FoundMemento(original, archive_url, read_address(archive_url), others)
+            return FoundMemento(original, archive_url, read_address(archive_url), named)
         exchange.body.close()
         if target is None:
             message = f"{host(archive_url)} has no copy (it responded with {exchange.status})."
@@ -232,25 +232,25 @@ class PublicArchiveFetcher:
             memento = waiting.pop(0)
             if memento.address in tried:
                 continue
-            others: list[PublicMemento] = []
+            alternatives: list[PublicMemento] = []
             try:
-                return await self._fetch_page(url, memento, others)
+                return await self._fetch_page(url, memento, alternatives)
             except FetchError as error:
                 tried[memento.address] = error.failure
-                waiting = nearest_first([*waiting, *others], moment)
+                waiting = nearest_first([*waiting, *alternatives], moment)
         temporary = next((each for each in tried.values() if each.transient), None)
         raise FetchError(_not_rescued(temporary) if temporary else _no_page(tried))
 
     async def _fetch_page(
-        self, url: str, memento: PublicMemento, others: list[PublicMemento]
+        self, url: str, memento: PublicMemento, alternatives: list[PublicMemento]
     ) -> Visit:
-        """Fetch the page of a memento; further mementos are added to ``others``.
+        """Fetch the page of a memento; further mementos are added to ``alternatives``.
 
         Raises:
             FetchError: the memento is not a page or can't be fetched; nothing is recorded.
         """
         with ExitStack() as bodies:
-            steps, last = await self._follow(url, memento, others, bodies)
+            steps, last = await self._follow(url, memento, alternatives, bodies)
             inspection = await inspect_page(self._context, steps[-1].response)
             discovery, failure = inspection.discovery, inspection.failure
             if failure or discovery is None:
@@ -262,11 +262,11 @@ class PublicArchiveFetcher:
         return await self._read(page, discovery, refs[0], steps[0].response.at, last)
 
     async def _follow(
-        self, url: str, memento: PublicMemento, others: list[PublicMemento], bodies: ExitStack
+        self, url: str, memento: PublicMemento, alternatives: list[PublicMemento], bodies: ExitStack
     ) -> tuple[list[_Step], FoundMemento]:
         """Fetch the responses from a URL to its page, following redirects within the archive."""
         address = read_address(memento.address)
-        archive_url, steps, seen = (
+        archive_url, steps, visited = (
             address.raw if address else memento.address,
             list[_Step](),
             set[str](),
@@ -274,14 +274,14 @@ class PublicArchiveFetcher:
         for _ in range(self._context.settings.max_redirects + 1):
             got = await fetch_memento(self._context, archive_url, url)
             bodies.callback(got.exchange.body.close)
-            others += got.further
+            alternatives += got.further
             step = _Step(got.exchange, await read(self._context, got.exchange))
             steps.append(step)
-            seen.add(url)
+            visited.add(url)
             url = step.response.redirect_to or ""
             if not url:
                 return steps, got
-            if url in seen or got.address is None:
+            if url in visited or got.address is None:
                 break
             archive_url = got.address.of(url).raw
         message = f"The copy at {host(archive_url)} redirects too many times."

@@ -129,8 +129,8 @@ def _read_one(batch: ReadRecords, scanned: Scanned) -> Location:
         return start
     if head:
         batch.captures.append(replace(head, location=place))
-        if stated := record.get(ORIGINAL_DIGEST.lower()):
-            batch.stated_digests[stated] = head.payload_digest
+        if digest := record.get(ORIGINAL_DIGEST.lower()):
+            batch.stated_digests[digest] = head.payload_digest
     elif record.type in (RecordType.RESPONSE, RecordType.CONVERSION):
         is_excluded_response = record.type is RecordType.RESPONSE
         (batch.excluded_responses if is_excluded_response else batch.conversions).append(
@@ -225,10 +225,10 @@ def _stated_digest(record: StoredRecord) -> PayloadDigest:
     Raises:
         InvalidRecord: there is none, or it has another form.
     """
-    stated = record.get("warc-payload-digest")
-    if not is_sha256_field(stated):
-        raise InvalidRecord(f"A revisit has an unsupported payload digest: {stated[:80]}")
-    return PayloadDigest(stated)
+    digest = record.get("warc-payload-digest")
+    if not is_sha256_field(digest):
+        raise InvalidRecord(f"A revisit has an unsupported payload digest: {digest[:80]}")
+    return PayloadDigest(digest)
 
 
 def read_batches(scanned: Iterator[Scanned | Damage], size: int) -> Iterator[ReadRecords]:

@@ -141,9 +141,11 @@ async def snapshots_of(
     If the record of a snapshot refers to the article of a deleted snapshot, the snapshot gets its
     own article record from ``tombstones.own_articles``.
     """
-    own = await tombstones.own_articles(conn, [entry_record.hash_url for entry_record, _ in group])
+    own_articles = await tombstones.own_articles(
+        conn, [entry_record.hash_url for entry_record, _ in group]
+    )
     return [
-        _with_own_article(each, own.get((entry_record.hash_url, each.timestamp)))
+        _with_own_article(each, own_articles.get((entry_record.hash_url, each.timestamp)))
         for entry_record, _ in group
         if (each := entry_record.snapshot)
     ]
@@ -275,8 +277,8 @@ async def _shared_articles(
             if article and extractor == each.extractor:
                 shared[number] = article
             else:
-                own = number, int(each.timestamp), int(each.article_of), each.extractor
-                missing.append(own)
+                key = number, int(each.timestamp), int(each.article_of), each.extractor
+                missing.append(key)
     await rebuild_tables.store_shared_articles(conn, missing)
     return shared
 

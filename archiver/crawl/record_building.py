@@ -375,8 +375,8 @@ def _plan_snapshot(
     plan: Plan, visit: Visit, revised: Revised, previous: Snapshot | None
 ) -> PlannedSnapshot:
     """Add the records of an article and renditions; the caller adds the entry record next."""
-    reused, own, article = _reused_article(visit, previous), visit.article, None
-    if own.html and not reused:
+    reused, own_article, article = _reused_article(visit, previous), visit.article, None
+    if own_article.html and not reused:
         article = len(plan.records)
         plan.records.append(_article_record(visit, revised.entry.hash_url))
     renditions = _plan_renditions(plan, visit, revised.entry.hash_url)
@@ -387,13 +387,13 @@ def _plan_snapshot(
         capture_record=visit.page.record_id,
         article=None if article is None else plan.records[article].id,
         article_of=reused.timestamp if reused else None,
-        extractor=reused.extractor if reused else own.extractor,
-        metadata=reused.metadata if reused and not own.extractor else own.metadata,
+        extractor=reused.extractor if reused else own_article.extractor,
+        metadata=reused.metadata if reused and not own_article.extractor else own_article.metadata,
         requisites=visit.requisites,
         charset=visit.charset,
         rendering=visit.rendering,
         renditions=tuple(rendition for rendition, _ in renditions),
-        appearance=_appearance(visit, is_failed=own.is_failed and not reused),
+        appearance=_appearance(visit, is_failed=own_article.is_failed and not reused),
         excluded_responses=visit.excluded_responses,
     )
     return PlannedSnapshot(record, reused, len(plan.records), article, renditions)

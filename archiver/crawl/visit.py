@@ -76,19 +76,19 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
     """
     await _next_second(context, lease)
     chain, url = RedirectChain(context, lease), without_route(lease.entry.url)
-    seen: Inspection | None = None
+    inspection: Inspection | None = None
     while True:
         try:
             page = await chain.follow(url)
         except FetchError:
-            if seen is None:
+            if inspection is None:
                 raise
             break  # keep the page that has the refresh, because its target can't be fetched
         first = chain.first or page
-        seen = await inspect_page(
+        inspection = await inspect_page(
             context, page, reads=not (lease.render or _is_extraction_deferred(context))
         )
-        discovery, failure = seen.discovery, seen.failure
+        discovery, failure = inspection.discovery, inspection.failure
         is_wanted = _is_rendering_wanted(context, lease, page, discovery, failure)
         url = _refresh_target(page, discovery, is_rendered=is_wanted)
         if not url or not chain.may_follow(url):
@@ -98,13 +98,13 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
         rendered = await context.renderer.show(page, reload=failure is not None)
     if isinstance(rendered, Rendered):
         visited = await _visit_rendered(context, requisites, first, rendered, failure)
-        if _is_rendered_better(context, lease, page, seen, visited):
+        if _is_rendered_better(context, lease, page, inspection, visited):
             return visited
         rendered = NotRendered()
     if failure or discovery is None:
         raise FetchError(failure or _NOTHING)
     _retry_if_truncated(context, lease, page)
-    visited = await _visit_fetched(context, requisites, first, page, discovery, seen.article)
+    visited = await _visit_fetched(context, requisites, first, page, discovery, inspection.article)
     appearance = replace(visited.appearance, limits=rendered.limits)
     return replace(visited, appearance=appearance)
 
@@ -151,22 +151,22 @@ def _is_rendered_better(
     return not is_trial or _added_text(rendered, seen) >= LEAST_GAIN
 
 
-def _added_text(rendered: Visit, seen: Inspection) -> int:
+def _added_text(rendered: Visit, inspection: Inspection) -> int:
     """Return how many characters of text a rendered page has more than the page as fetched."""
-    if seen.article is not None:
-        return len(rendered.article.text) - len(seen.article.text)
-    before = seen.discovery.appearance.readable if seen.discovery else 0
+    if inspection.article is not None:
+        return len(rendered.article.text) - len(inspection.article.text)
+    before = inspection.discovery.appearance.readable if inspection.discovery else 0
     return (rendered.appearance.readable or 0) - (before or 0)
 
 
 def _is_rendering_a_trial(
-    context: CrawlContext, lease: Lease, page: FetchedResponse, seen: Inspection
+    context: CrawlContext, lease: Lease, page: FetchedResponse, inspection: Inspection
 ) -> bool:
     """Return whether a page was rendered only because scripts may insert a part of it."""
-    if seen.discovery is None:
+    if inspection.discovery is None:
         return False
-    without = replace(seen.discovery, may_need_browser=False)
-    return not _is_rendering_wanted(context, lease, page, without, seen.failure)
+    without = replace(inspection.discovery, may_need_browser=False)
+    return not _is_rendering_wanted(context, lease, page, without, inspection.failure)
 
 
 def _is_rendering_wanted(

@@ -64,11 +64,11 @@ def from_blob(blob: bytes) -> PayloadDigest:
 
 def columns_of(captures: FromClause) -> tuple[ColumnElement[Any], ...]:
     """Return the columns that ``to_capture`` reads, of a table or view of captures."""
-    own = captures.c
+    c = captures.c
     return (
-        *(own.id, own.url, own.timestamp, own.status, own.media_type, own.payload_digest),
-        *(own.payload_length, own.record_id, own.offset, own.length, own.is_revisit),
-        *(own.redirect_to, own.ip, own.is_chunked, segment.c.name.label("segment_name")),
+        *(c.id, c.url, c.timestamp, c.status, c.media_type, c.payload_digest),
+        *(c.payload_length, c.record_id, c.offset, c.length, c.is_revisit),
+        *(c.redirect_to, c.ip, c.is_chunked, segment.c.name.label("segment_name")),
     )
 
 
@@ -104,17 +104,17 @@ def _closest(same: Callable[[CTE], ColumnElement[bool]]) -> tuple[Lookup, Lookup
 
     Only captures that have the SURT of the key and meet the condition ``same`` are found.
     """
-    own = capture.c
+    c = capture.c
 
     def before(requested: CTE) -> ScalarSelect[int]:
-        mine = select(own.id).where(own.surt == requested.c.surt, same(requested))
-        mine = mine.where(own.timestamp <= requested.c.timestamp)
-        return mine.order_by(own.timestamp.desc(), own.id.desc()).limit(1).scalar_subquery()
+        mine = select(c.id).where(c.surt == requested.c.surt, same(requested))
+        mine = mine.where(c.timestamp <= requested.c.timestamp)
+        return mine.order_by(c.timestamp.desc(), c.id.desc()).limit(1).scalar_subquery()
 
     def after(requested: CTE) -> ScalarSelect[int]:
-        mine = select(own.id).where(own.surt == requested.c.surt, same(requested))
-        mine = mine.where(own.timestamp > requested.c.timestamp)
-        return mine.order_by(own.timestamp, own.id.desc()).limit(1).scalar_subquery()
+        mine = select(c.id).where(c.surt == requested.c.surt, same(requested))
+        mine = mine.where(c.timestamp > requested.c.timestamp)
+        return mine.order_by(c.timestamp, c.id.desc()).limit(1).scalar_subquery()
 
     return before, after
 
@@ -248,9 +248,9 @@ async def _by_lookups(
     ids: list[int] = []
     names = [each.name for each in columns]
     for start in range(0, len(keys), _MAX_KEYS):
-        some = keys[start : start + _MAX_KEYS]
-        count = 1 << (len(some) - 1).bit_length()
-        padded = [*some, *[some[-1]] * (count - len(some))]
+        batch = keys[start : start + _MAX_KEYS]
+        count = 1 << (len(batch) - 1).bit_length()
+        padded = [*batch, *[batch[-1]] * (count - len(batch))]
         named = {
             f"{name}_{n}": value
             for n, key in enumerate(padded)
@@ -274,17 +274,17 @@ def _lookup_query(
     """
     names = [each.name for each in columns]
     rows = ", ".join(f"({', '.join(f':{name}_{n}' for name in names)})" for n in range(count))
-    given = ", ".join(f"column{n} AS {name}" for n, name in enumerate(names, 1))
+    column_list = ", ".join(f"column{n} AS {name}" for n, name in enumerate(names, 1))
     typed = [
         bindparam(f"{each.name}_{n}", type_=each.type) for n in range(count) for each in columns
     ]
-    wanted = (
-        text(f"SELECT {given} FROM (VALUES {rows}) AS given")  # noqa: S608
+    keys_query = (
+        text(f"SELECT {column_list} FROM (VALUES {rows}) AS given")  # noqa: S608
         .bindparams(*typed)
         .columns(*(column(each.name, each.type) for each in columns))
         .cte("wanted")
     )
-    return select(*(each(wanted) for each in lookups)).select_from(wanted)
+    return select(*(each(keys_query) for each in lookups)).select_from(keys_query)
 
 
 async def at_moments(
@@ -348,12 +348,12 @@ async def fill_lengths_of_revisits(conn: AsyncConnection, *, after: int) -> None
             .scalar_subquery()
         )
 
-    own = capture_table.c.media_type
+    media_type = capture_table.c.media_type
     sniffed = of_original(original.c.media_type)
     kind = case(
-        (own == "", func.coalesce(sniffed, own)),
-        (own.in_(GENERIC_TYPES) & sniffed.not_like("text/%"), sniffed),
-        else_=own,
+        (media_type == "", func.coalesce(sniffed, media_type)),
+        (media_type.in_(GENERIC_TYPES) & sniffed.not_like("text/%"), sniffed),
+        else_=media_type,
     )
     await conn.execute(
         update(capture_table)
@@ -363,8 +363,7 @@ async def fill_lengths_of_revisits(conn: AsyncConnection, *, after: int) -> None
             capture_table.c.payload_length == 0,
         )
         .values(
-            payload_length=func.coalesce(of_original(original.c.payload_length), 0),
-            media_type=kind,
+            payload_length=func.coalesce(of_original(original.c.payload_length), 0), media_type=kind
         )
     )
 
@@ -386,9 +385,9 @@ async def between(conn: AsyncConnection, name: str, first: int, last: int) -> di
 
     Deleted captures are included.
     """
-    own = capture_table.c
+    c = capture_table.c
     rows = await conn.execute(
-        ALL_CAPTURES.where(segment.c.name == name, own.offset >= first, own.offset <= last)
+        ALL_CAPTURES.where(segment.c.name == name, c.offset >= first, c.offset <= last)
     )
     return {row.offset: to_capture(row) for row in rows}
 
@@ -496,8 +495,8 @@ def _in_range(query: Select[Any], key_range: KeyRange, after: Place | None) -> S
         query = query.where(capture.c.surt < key_range.last_key)
     if last is not None:
         # The query has only one bound per direction, since SQLite might use the looser of two.
-        here = tuple_(*keys)
-        query = query.where(here < last if key_range.newest_first else here > last)
+        place = tuple_(*keys)
+        query = query.where(place < last if key_range.newest_first else place > last)
     return query.order_by(*([key.desc() for key in keys] if key_range.newest_first else keys))
 
 
@@ -537,9 +536,9 @@ async def original_or_deleted(conn: AsyncConnection, digest: PayloadDigest) -> C
     """Return the first response record with a payload; a deleted record if there is no other."""
     if original := await original_of(conn, digest):
         return original
-    own = capture_table.c
-    query = ALL_CAPTURES.where(own.payload_digest == to_blob(digest), own.is_revisit == 0)
-    row = (await conn.execute(query.order_by(own.id).limit(1))).one_or_none()
+    c = capture_table.c
+    query = ALL_CAPTURES.where(c.payload_digest == to_blob(digest), c.is_revisit == 0)
+    row = (await conn.execute(query.order_by(c.id).limit(1))).one_or_none()
     return to_capture(row) if row else None
 
 
@@ -550,9 +549,9 @@ async def all_originals(
 
     Records without chunk framing are first, then older records.
     """
-    own = capture.c
-    query = CAPTURES.where(own.payload_digest == to_blob(digest), own.is_revisit == 0)
-    rows = await conn.execute(query.order_by(own.is_chunked, own.id).limit(limit))
+    c = capture.c
+    query = CAPTURES.where(c.payload_digest == to_blob(digest), c.is_revisit == 0)
+    rows = await conn.execute(query.order_by(c.is_chunked, c.id).limit(limit))
     return [to_capture(row) for row in rows]
 
 
@@ -599,11 +598,11 @@ async def excluded_response_locations(
     conn: AsyncConnection, ids: Iterable[RecordId]
 ) -> dict[RecordId, Location]:
     """Return the locations of responses in ``answer`` by record id."""
-    own = excluded_response.c
+    c = excluded_response.c
     rows = await conn.execute(
-        select(own.record_id, segment.c.name, own.offset, own.length)
-        .join(segment, segment.c.id == own.segment_id)
-        .where(own.record_id.in_(text_values(ids)))
+        select(c.record_id, segment.c.name, c.offset, c.length)
+        .join(segment, segment.c.id == c.segment_id)
+        .where(c.record_id.in_(text_values(ids)))
     )
     return {RecordId(row[0]): Location(*row[1:]) for row in rows}
 
@@ -673,8 +672,8 @@ async def register_stated_digests(
 ) -> None:
     """Store SHA-256 digests by the digests that imported records state, such as SHA-1."""
     rows = [
-        {"digest": stated, "payload_digest": to_blob(ours)}
-        for stated, ours in sorted(digests.items())
+        {"digest": digest, "payload_digest": to_blob(ours)}
+        for digest, ours in sorted(digests.items())
     ]
     await insert_rows(conn, stated_digest, rows, OnConflict.REPLACE)
 

@@ -21,9 +21,9 @@ SAVED = "saved"
 FAILED = "failed"
 
 
-async def change(conn: AsyncConnection, by: Mapping[str, int]) -> None:
-    """Add the values in ``by`` to the counters with these names."""
-    rows = [{"name": name, "value": value} for name, value in sorted(by.items()) if value]
+async def change(conn: AsyncConnection, increments: Mapping[str, int]) -> None:
+    """Add the values in ``increments`` to the counters with these names."""
+    rows = [{"name": name, "value": value} for name, value in sorted(increments.items()) if value]
     await insert_rows(conn, counter, rows, OnConflict.ADD)
 
 

@@ -230,13 +230,15 @@ async def items_in_bin(
         limit: maximum number of items; None for all.
         keys: hash_urls of entries; None for all entries.
     """
-    own, of = entry_table.c, snapshot_table.c
-    is_requested = true() if keys is None else own.hash_url.in_(text_values(keys))
-    title = func.coalesce(func.nullif(own.given_title, ""), own.page_title)
+    entry, snapshot = entry_table.c, snapshot_table.c
+    is_requested = true() if keys is None else entry.hash_url.in_(text_values(keys))
+    title = func.coalesce(func.nullif(entry.given_title, ""), entry.page_title)
     entries = await conn.execute(
-        select(own.deleted_at, own.hash_url, own.url, title.label("title"), own.snapshot_count)
-        .where(own.deleted_at.is_not(None), is_requested)
-        .order_by(own.deleted_at.desc(), own.id)
+        select(
+            entry.deleted_at, entry.hash_url, entry.url, title.label("title"), entry.snapshot_count
+        )
+        .where(entry.deleted_at.is_not(None), is_requested)
+        .order_by(entry.deleted_at.desc(), entry.id)
         .limit(limit)
     )
     items = [
@@ -244,10 +246,12 @@ async def items_in_bin(
         for row in entries
     ]
     snapshots = await conn.execute(
-        select(of.deleted_at, own.hash_url, own.url, title.label("title"), of.timestamp)
-        .join(entry_table, own.id == of.entry_id)
-        .where(of.deleted_at.is_not(None), own.deleted_at.is_(None), is_requested)
-        .order_by(of.deleted_at.desc(), of.id)
+        select(
+            snapshot.deleted_at, entry.hash_url, entry.url, title.label("title"), snapshot.timestamp
+        )
+        .join(entry_table, entry.id == snapshot.entry_id)
+        .where(snapshot.deleted_at.is_not(None), entry.deleted_at.is_(None), is_requested)
+        .order_by(snapshot.deleted_at.desc(), snapshot.id)
         .limit(limit)
     )
     items += [
@@ -259,12 +263,12 @@ async def items_in_bin(
 
 async def count_in_bin(conn: AsyncConnection) -> int:
     """Return the number of items in the bin."""
-    own, of = entry_table.c, snapshot_table.c
-    entries = select(func.count()).where(own.deleted_at.is_not(None))
+    entry, snapshot = entry_table.c, snapshot_table.c
+    entries = select(func.count()).where(entry.deleted_at.is_not(None))
     snapshots = (
-        select(func.count(of.id))
-        .join(entry_table, own.id == of.entry_id)
-        .where(of.deleted_at.is_not(None), own.deleted_at.is_(None))
+        select(func.count(snapshot.id))
+        .join(entry_table, entry.id == snapshot.entry_id)
+        .where(snapshot.deleted_at.is_not(None), entry.deleted_at.is_(None))
     )
     query = select(entries.scalar_subquery() + snapshots.scalar_subquery())
     return int((await conn.execute(query)).scalar_one())
@@ -272,8 +276,8 @@ async def count_in_bin(conn: AsyncConnection) -> int:
 
 async def is_in_bin(conn: AsyncConnection, hash_url: HashUrl) -> bool:
     """Return whether an entry with a hash_url was deleted and can be restored."""
-    own = entry_table.c
-    query = select(own.id).where(own.hash_url == hash_url, own.deleted_at.is_not(None)).limit(1)
+    c = entry_table.c
+    query = select(c.id).where(c.hash_url == hash_url, c.deleted_at.is_not(None)).limit(1)
     return (await conn.execute(query)).scalar() is not None
 
 
@@ -311,9 +315,9 @@ async def erase_deleted(
         return column == number if number is not None else _is_deleted(column, before)
 
     deleted = select(entry_table.c.id).where(is_deleted(entry_table.c.deleted_at))
-    own = snapshot_table.c
+    c = snapshot_table.c
     await _erase_snapshot_rows(
-        conn, select(own.id).where(or_(is_deleted(own.deleted_at), own.entry_id.in_(deleted)))
+        conn, select(c.id).where(or_(is_deleted(c.deleted_at), c.entry_id.in_(deleted)))
     )
     await conn.execute(delete(attempt).where(attempt.c.entry_id.in_(deleted)))
     await conn.execute(delete(entry_table).where(is_deleted(entry_table.c.deleted_at)))
@@ -385,18 +389,18 @@ async def _entries_of(
     conn: AsyncConnection, number: int
 ) -> list[tuple[int, list[Row[*tuple[Any, ...]]]]]:
     """Return the entries of a deletion, grouped by the deletion record that names them."""
-    own = entry_table.c
+    c = entry_table.c
     rows = await conn.execute(
         select(
-            *(own.id, own.hash_url, own.generation, own.state, own.host, own.added_at),
-            *(own.deleted_labels, gone_entry.c.deletion),
+            *(c.id, c.hash_url, c.generation, c.state, c.host, c.added_at),
+            *(c.deleted_labels, gone_entry.c.deletion),
         )
         .join(
             gone_entry,
-            (gone_entry.c.hash_url == own.hash_url) & (gone_entry.c.generation == own.generation),
+            (gone_entry.c.hash_url == c.hash_url) & (gone_entry.c.generation == c.generation),
         )
-        .where(own.deleted_at == number)
-        .order_by(gone_entry.c.deletion, own.id)
+        .where(c.deleted_at == number)
+        .order_by(gone_entry.c.deletion, c.id)
     )
     return _grouped(rows.all())
 
@@ -405,26 +409,26 @@ async def _snapshots_of(
     conn: AsyncConnection, number: int
 ) -> list[tuple[int, list[Row[*tuple[Any, ...]]]]]:
     """Return the snapshots that were deleted without their entry, by deletion record."""
-    own = snapshot_table.c
+    c = snapshot_table.c
     rows = await conn.execute(
         select(
-            *(own.id, own.entry_id, own.timestamp, entry_table.c.hash_url),
+            *(c.id, c.entry_id, c.timestamp, entry_table.c.hash_url),
             entry_table.c.deleted_at.label("owner_deleted_at"),
             gone_snapshot.c.deletion,
         )
-        .join(entry_table, entry_table.c.id == own.entry_id)
-        .join(capture_table, capture_table.c.id == own.capture_id)
+        .join(entry_table, entry_table.c.id == c.entry_id)
+        .join(capture_table, capture_table.c.id == c.capture_id)
         .join(
             gone_snapshot,
             (gone_snapshot.c.hash_url == entry_table.c.hash_url)
-            & (gone_snapshot.c.timestamp == own.timestamp)
+            & (gone_snapshot.c.timestamp == c.timestamp)
             & (gone_snapshot.c.record_id == capture_table.c.record_id),
         )
         .where(
-            own.deleted_at == number,
+            c.deleted_at == number,
             or_(entry_table.c.deleted_at.is_(None), entry_table.c.deleted_at != number),
         )
-        .order_by(gone_snapshot.c.deletion, own.id)
+        .order_by(gone_snapshot.c.deletion, c.id)
     )
     return _grouped(rows.all())
 
@@ -432,7 +436,7 @@ async def _snapshots_of(
 def _grouped(
     rows: Sequence[Row[*tuple[Any, ...]]],
 ) -> list[tuple[int, list[Row[*tuple[Any, ...]]]]]:
-    return [(record, [*some]) for record, some in groupby(rows, attrgetter("deletion"))]
+    return [(record, [*group]) for record, group in groupby(rows, attrgetter("deletion"))]
 
 
 async def _restore_entries(
@@ -444,22 +448,22 @@ async def _restore_entries(
 ) -> RestoredBatch:
     """Restore entries, unless they were saved or deleted again, or are not in ``only``."""
     keys = {row.hash_url: row.generation for row in rows}
-    here = select(entry.c.hash_url).where(entry.c.hash_url.in_(text_values(keys)))
-    saved_again = {*(await conn.execute(here)).scalars()}
+    present = select(entry.c.hash_url).where(entry.c.hash_url.in_(text_values(keys)))
+    saved_again = {*(await conn.execute(present)).scalars()}
     last = await tombstones.generations(conn, keys)
     not_restored = frozenset(
         HashUrl(key)
-        for key, own in keys.items()
-        if key in saved_again or last.get(key) != own or not (only is None or key in only)
+        for key, c in keys.items()
+        if key in saved_again or last.get(key) != c or not (only is None or key in only)
     )
     back = {row.id: row for row in rows if row.hash_url not in not_restored}
     if not back:
         return RestoredBatch(record, not_restored=not_restored)
     captures = await _restore_captures(conn, number, record)
-    own = snapshot_table.c
+    c = snapshot_table.c
     snapshots = await conn.execute(
         update(snapshot_table)
-        .where(own.entry_id.in_(among(back)), own.deleted_at == number)
+        .where(c.entry_id.in_(among(back)), c.deleted_at == number)
         .values(deleted_at=None)
     )
     has_words = entry_table.c.document_id.is_not(None)
@@ -477,8 +481,8 @@ async def _restore_entries(
     labels = {key: deleted_labels(row.deleted_labels) for key, row in back.items()}
     of_tags = {key: each.tags for key, each in labels.items() if each.tags}
     of_lists = {key: each.lists for key, each in labels.items() if each.lists}
-    await tags_and_lists.attach(conn, of_tags, known=added, added=added)
-    await tags_and_lists.set_lists(conn, of_lists, known=added, added=added)
+    await tags_and_lists.attach(conn, of_tags, existing_ids=added, added=added)
+    await tags_and_lists.set_lists(conn, of_lists, existing_ids=added, added=added)
     waiting = [(key, row.host) for key, row in back.items() if row.state == State.QUEUED]
     await queue.enqueue(conn, waiting, priority=_BULK, now=datetime.now(UTC))
     await _count(conn, -len(back), -snapshots.rowcount)
@@ -595,13 +599,13 @@ async def _uncount_jobs(conn: AsyncConnection, entry_ids: Collection[int]) -> No
         )
         .group_by(job.c.import_id)
     )
-    less = [{"import_id": number, "less": count} for number, count in waiting]
-    if less:
+    decrements = [{"import_id": number, "less": count} for number, count in waiting]
+    if decrements:
         await conn.execute(
             update(imports)
             .where(imports.c.id == bindparam("import_id"))
             .values(without_capture=imports.c.without_capture + bindparam("less")),
-            less,
+            decrements,
         )
 
 

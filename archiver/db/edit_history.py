@@ -230,9 +230,7 @@ async def _annotations(
 
 
 async def _write(
-    conn: AsyncConnection,
-    before: Mapping[int, Annotation],
-    after: Mapping[int, Annotation],
+    conn: AsyncConnection, before: Mapping[int, Annotation], after: Mapping[int, Annotation]
 ) -> None:
     """Write changed annotations to the entries' columns, tags and lists."""
     columns = [
@@ -244,19 +242,26 @@ async def _write(
     await tags_and_lists.reorder_labels(
         conn, [n for n in after if after[n].added_at != before[n].added_at]
     )
-    had = {number: {*map(tag_key, before[number].tags)} for number in after}
+    previous_tags = {number: {*map(tag_key, before[number].tags)} for number in after}
     has = {number: {*map(tag_key, each.tags)} for number, each in after.items()}
-    await tags_and_lists.detach(conn, {number: had[number] - has[number] for number in after})
+    await tags_and_lists.detach(
+        conn, {number: previous_tags[number] - has[number] for number in after}
+    )
     gained = {
         number: [name for name in each.tags if name not in before[number].tags]
         for number, each in after.items()
     }
-    respelled = (name for n, names in gained.items() for name in names if tag_key(name) in had[n])
+    respelled = (
+        name for n, names in gained.items() for name in names if tag_key(name) in previous_tags[n]
+    )
     also_changed = await tags_and_lists.respell(conn, respelled)
     added = {number: int(each.saved_at.timestamp()) for number, each in after.items()}
-    await tags_and_lists.attach(conn, gained, known=after, added=added)
+    await tags_and_lists.attach(conn, gained, existing_ids=after, added=added)
     await tags_and_lists.set_lists(
-        conn, {number: each.lists for number, each in after.items()}, known=after, added=added
+        conn,
+        {number: each.lists for number, each in after.items()},
+        existing_ids=after,
+        added=added,
     )
     await mark_unrecorded(conn, {*after, *also_changed})
 

@@ -170,7 +170,9 @@ async def by_hash(conn: AsyncConnection, hash_url: HashUrl) -> tuple[int, Entry]
 
 async def by_ids(conn: AsyncConnection, ids: Sequence[int]) -> dict[int, Entry]:
     """Return entries by row id."""
-    return {row_id: found.entry for row_id, found in (await with_revisions(conn, ids)).items()}
+    return {
+        row_id: revision.entry for row_id, revision in (await with_revisions(conn, ids)).items()
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -505,17 +507,17 @@ async def _redirecting_to(conn: AsyncConnection, urls: Sequence[str]) -> set[str
 
 
 def _by_captures(url: str) -> tuple[Select[str | None], ...]:
-    own, key = capture.c, surt(url)
-    here = own.surt == key
+    c, key = capture.c, surt(url)
+    same_url = c.surt == key
     final = (
         select(entry.c.url)
         .join(snapshot, snapshot.c.entry_id == entry.c.id)
         .join(capture, capture.c.id == snapshot.c.capture_id)
-        .where(here)
+        .where(same_url)
     )
-    led_to = select(own.redirect_to).where(here, own.redirect_to.is_not(None))
-    alike = select(own.url).where(here, own.url != url)
-    return tuple(each.order_by(own.timestamp) for each in (final, led_to, alike))
+    led_to = select(c.redirect_to).where(same_url, c.redirect_to.is_not(None))
+    alike = select(c.url).where(same_url, c.url != url)
+    return tuple(each.order_by(c.timestamp) for each in (final, led_to, alike))
 
 
 def _by_canonical_url(url: str) -> tuple[Select[str], ...]:
@@ -546,11 +548,11 @@ async def added_within(
     queries = [
         select(
             select(entry.c.id)
-            .where(entry.c.added_at >= first, entry.c.added_at < beyond)
+            .where(entry.c.added_at >= first, entry.c.added_at < end)
             .order_by(entry.c.added_at.desc(), entry.c.id.desc())
             .limit(each)
             .subquery(f"day_{n}")
         )
-        for n, (first, beyond) in enumerate(spans)
+        for n, (first, end) in enumerate(spans)
     ]
     return list((await conn.execute(union_all(*queries))).scalars())

@@ -84,10 +84,10 @@ def _years_from(oldest: int, newest: int) -> CompoundSelect[int, int]:
 
 
 def _of_year(year: int) -> Select[int, int]:
-    first, beyond = (int(datetime(each, 1, 1, tzinfo=UTC).timestamp()) for each in (year, year + 1))
-    within = select(entry.c.added_at).where(entry.c.added_at >= first, entry.c.added_at < beyond)
-    some = within.limit(bindparam("most", type_=Integer)).subquery(f"year_{year}")
-    return select(literal(year, Integer), func.count()).select_from(some)
+    first, end = (int(datetime(each, 1, 1, tzinfo=UTC).timestamp()) for each in (year, year + 1))
+    within = select(entry.c.added_at).where(entry.c.added_at >= first, entry.c.added_at < end)
+    sample = within.limit(bindparam("most", type_=Integer)).subquery(f"year_{year}")
+    return select(literal(year, Integer), func.count()).select_from(sample)
 
 
 async def facets_of(conn: AsyncConnection, entry_ids: Sequence[int]) -> tuple[Facet, ...]:
@@ -114,7 +114,7 @@ def _most_frequent(values: Sequence[str | None] | None) -> list[FacetValue]:
     """Return the most frequent values; values with the same count are in alphabetical order."""
     counts = Counter(filter(None, values or ()))
     most = nsmallest(MAX_VALUES, ((-count, value) for value, count in counts.items()))
-    return [FacetValue(value, -less) for less, value in most]
+    return [FacetValue(value, -negative) for negative, value in most]
 
 
 def _newest(years: Sequence[str | None] | None) -> list[FacetValue]:

@@ -88,13 +88,13 @@ async def store_items(
     rows = await conn.execute(
         select(feed_item.c.hash_url).where(mine, feed_item.c.hash_url.in_(text_values(items)))
     )
-    seen = set(rows.scalars())
+    known_ids = set(rows.scalars())
     current = [{"feed_id": number, "hash_url": each, "seen_at": seconds} for each in items]
     await insert_rows(conn, feed_item, current, OnConflict.REPLACE)
     await conn.execute(
         delete(feed_item).where(mine, feed_item.c.seen_at < seconds - FORGOTTEN_SECONDS)
     )
-    return {each for each in items if each not in seen}
+    return {each for each in items if each not in known_ids}
 
 
 async def known_or_deleted(conn: AsyncConnection, keys: Collection[HashUrl]) -> set[HashUrl]:

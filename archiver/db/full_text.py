@@ -323,9 +323,9 @@ class _Reader:
         phrases = []
         while not self._accept(","):
             phrases.append(_phrase(self._words(), (), is_open=False))
-        apart, self._at = int(self._tokens[self._at]), self._at + 2
+        distance, self._at = int(self._tokens[self._at]), self._at + 2
         pairs = pairwise(phrases)
-        return f"({' & '.join(_close(one, other, apart) for one, other in pairs)})"
+        return f"({' & '.join(_close(one, other, distance) for one, other in pairs)})"
 
     def _words(self) -> list[str]:
         return self._next()[1:-1].replace('""', '"').split()
@@ -379,8 +379,8 @@ def _in_column(column: str, word: str, place: int) -> str:
     return f"{letter}{COLUMN}{word}" if letter else word
 
 
-def _close(one: str, other: str, apart: int) -> str:
-    ways = product(range(1, apart + 2), ((one, other), (other, one)))
+def _close(one: str, other: str, words_between: int) -> str:
+    ways = product(range(1, words_between + 2), ((one, other), (other, one)))
     return f"({' | '.join(f'({a} <{distance}> {b})' for distance, (a, b) in ways)})"
 
 

@@ -42,12 +42,12 @@ LEASED = (*job.c, entry.c.hash_url, entry.c.url, entry.c.latest, entry.c.source)
 
 def _first_in_line(*which: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
     """Return a query for the earliest ``ready_at_ms`` of each priority, one column per priority."""
-    own = queue_host.c
+    c = queue_host.c
     return select(
         *(
-            select(own.ready_at_ms)
-            .where(own.priority == literal_column(str(priority)), *which)
-            .order_by(own.ready_at_ms)
+            select(c.ready_at_ms)
+            .where(c.priority == literal_column(str(priority)), *which)
+            .order_by(c.ready_at_ms)
             .limit(1)
             .scalar_subquery()
             for priority in PRIORITIES
@@ -132,16 +132,16 @@ def next_jobs(
     """
     hosts = _READY.where(_IS_PROVEN if is_proven else ~_IS_PROVEN)
     ready = (hosts.where(_IS_LOCKED) if only_locked else hosts).subquery("ready")
-    own = _WAITING.c
+    waiting = _WAITING.c
     first = (
-        select(own.id)
+        select(waiting.id)
         .where(
-            own.state == literal_column("'queued'"),
-            own.priority == ready.c.priority,
-            own.host == ready.c.host,
-            own.not_before_ms <= bindparam("now"),
+            waiting.state == literal_column("'queued'"),
+            waiting.priority == ready.c.priority,
+            waiting.host == ready.c.host,
+            waiting.not_before_ms <= bindparam("now"),
         )
-        .order_by(own.not_before_ms, own.id)
+        .order_by(waiting.not_before_ms, waiting.id)
         .limit(bindparam("per_host", type_=Integer))
     )
     if is_postgresql:
@@ -215,10 +215,10 @@ async def insert_hosts(conn: AsyncConnection, names: Collection[str]) -> None:
 async def of_site(conn: AsyncConnection, site: str, *, limit: int) -> list[str]:
     """Return up to ``limit`` host names of a site and its subdomains, with any port."""
     named = await conn.execute(select(host.c.name).where(host.c.name == site))
-    first, beyond = site_range(site)
+    first, end = site_range(site)
     rows = await conn.execute(
         select(host.c.name)
-        .where(host.c.reversed >= first, host.c.reversed < beyond)
+        .where(host.c.reversed >= first, host.c.reversed < end)
         .order_by(host.c.reversed)
         .limit(limit)
     )

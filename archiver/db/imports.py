@@ -55,19 +55,19 @@ async def has_created_any(conn: AsyncConnection, import_id: int) -> bool:
 async def count_to_delete(conn: AsyncConnection, import_id: int) -> int:
     """Return how many entries the undo of an import deletes: those in no other import's file."""
     mine = select(func.count(entry.c.id)).where(entry.c.brought_by == import_id)
-    others = await _others(conn, import_id)
-    if others:
+    other_imports = await _others(conn, import_id)
+    if other_imports:
         mine = mine.where(
-            entry.c.hash_url.not_in(_entries_in_files(others).with_only_columns(_KEY))
+            entry.c.hash_url.not_in(_entries_in_files(other_imports).with_only_columns(_KEY))
         )
     return int((await conn.execute(mine)).scalar_one())
 
 
 async def transfer_entries(conn: AsyncConnection, import_id: int) -> None:
     """Assign entries that an import created to another import whose file has them, if any."""
-    others = await _others(conn, import_id)
-    if others:
-        successor = _entries_in_files(others).subquery()
+    other_imports = await _others(conn, import_id)
+    if other_imports:
+        successor = _entries_in_files(other_imports).subquery()
         await conn.execute(
             update(entry_table)
             .where(
@@ -303,9 +303,9 @@ async def claim(
     conn: AsyncConnection, owner: str, ids: Sequence[int] | None = None
 ) -> list[Unfinished]:
     """Claim imports with a stored file that no process reads; only ``ids`` if given."""
-    some = () if ids is None else (imports.c.id.in_(among(ids)),)
+    conditions = () if ids is None else (imports.c.id.in_(among(ids)),)
     rows = await conn.execute(
-        update(imports).where(*_UNCLAIMED, *some).values(owner=owner).returning(imports)
+        update(imports).where(*_UNCLAIMED, *conditions).values(owner=owner).returning(imports)
     )
     return [_unfinished(row) for row in rows]
 
@@ -331,11 +331,11 @@ async def advance(
     """
     left_out = sum(each.is_left_out for each in rejected)
     unusable = [each for each in rejected if not each.is_left_out]
-    added, known, merged = (outcomes.get(each, 0) for each in SaveOutcome)
+    added, existing, merged = (outcomes.get(each, 0) for each in SaveOutcome)
     more = {
-        imports.c.read: added + known + merged + len(rejected),
+        imports.c.read: added + existing + merged + len(rejected),
         imports.c.added: added,
-        imports.c.known: known,
+        imports.c.known: existing,
         imports.c.merged: merged,
         imports.c.rejected: len(unusable),
         imports.c.passed_over: left_out,
@@ -344,7 +344,9 @@ async def advance(
     }
     this = imports.c.id == import_id
     await conn.execute(
-        update(imports).where(this).values({column: column + by for column, by in more.items()})
+        update(imports)
+        .where(this)
+        .values({column: column + increment for column, increment in more.items()})
     )
     if any(each.is_broken for each in rejected):
         await conn.execute(update(imports).where(this).values(error=INCOMPLETE))

@@ -94,11 +94,11 @@ def _ended(of_one: Sequence[Row[*tuple[Any, ...]]], grace: timedelta) -> list[tu
     periods = list[tuple[str, str, str]]()
     for each, later in pairwise((*of_one, None)):
         if each and each.state == State.SAVED and each.timestamp is not None:
-            begun, over = _moment(each.created_at), _moment(each.changed_at_ms / 1000)
-            beyond = _moment(each.changed_at_ms / 1000 + grace.total_seconds())
-            next_made = _moment(later.created_at) if later else beyond
+            created, ended = _moment(each.created_at), _moment(each.changed_at_ms / 1000)
+            end = _moment(each.changed_at_ms / 1000 + grace.total_seconds())
+            next_made = _moment(later.created_at) if later else end
             saved = f"{each.timestamp:014d}"
-            periods.append((begun, saved, max(saved, over, min(beyond, next_made))))
+            periods.append((created, saved, max(saved, ended, min(end, next_made))))
     return periods
 
 

@@ -22,7 +22,7 @@ async def rows_in_order(
     conn: AsyncConnection,
     filters: Filters,
     *,
-    beyond: Place | None,
+    after: Place | None,
     limit: int,
     order: Sort = Sort.NEWEST,
 ) -> list[Place]:
@@ -31,21 +31,21 @@ async def rows_in_order(
     Args:
         conn: a connection.
         filters: filters of the list. ``CAPTURED`` ignores them, and ``LIST`` requires ``list_id``.
-        beyond: position after which to continue; None for the start.
+        after: position after which to continue; None for the start.
         limit: maximum number of entries.
         order: ``NEWEST``, ``OLDEST``, ``CAPTURED`` or ``LIST``.
     """
     if order is Sort.LIST and filters.list_id is not None:
-        return await _places(conn, _arranged(filters, beyond, limit))
+        return await _places(conn, _arranged(filters, after, limit))
     if order is Sort.CAPTURED:
-        return await _places(conn, _captured(beyond, limit), reverse=True)
+        return await _places(conn, _captured(after, limit), reverse=True)
     oldest_first = order is Sort.OLDEST
     if filters.any_of == ():
         return []
     if filters.any_of is not None:
-        query = _of_any(filters.any_of, beyond, limit, oldest_first=oldest_first)
+        query = _of_any(filters.any_of, after, limit, oldest_first=oldest_first)
     else:
-        query = newest_query(filters, below=beyond, limit=limit, oldest_first=oldest_first)
+        query = newest_query(filters, below=after, limit=limit, oldest_first=oldest_first)
         query = query.with_only_columns(entry.c.added_at, entry.c.id)
     return await _places(conn, query, reverse=not oldest_first)
 
@@ -63,36 +63,36 @@ async def _places(
     return sorted(map(Place, firsts or (), numbers or ()), reverse=reverse)
 
 
-def _arranged(filters: Filters, beyond: Place | None, limit: int) -> Select[*tuple[Any, ...]]:
+def _arranged(filters: Filters, after: Place | None, limit: int) -> Select[*tuple[Any, ...]]:
     """Return the query for entries of a list, in the order of the list."""
     place = (in_list.c.place, in_list.c.entry_id)
     query = select(*place).join(entry, entry.c.id == in_list.c.entry_id)
     query = narrowed(query.where(in_list.c.list_id == filters.list_id), filters)
-    if beyond is not None:
-        query = query.where(tuple_(*place) > (beyond.first, beyond.row))
+    if after is not None:
+        query = query.where(tuple_(*place) > (after.first, after.row))
     return query.order_by(*place).limit(limit)
 
 
-def _captured(beyond: Place | None, limit: int) -> Select[*tuple[Any, ...]]:
+def _captured(after: Place | None, limit: int) -> Select[*tuple[Any, ...]]:
     """Return the query for all entries, last captured first."""
     place = (entry.c.sort_at, entry.c.id)
     query = select(*place)
-    if beyond is not None:
-        query = query.where(tuple_(*place) < (beyond.first, beyond.row))
+    if after is not None:
+        query = query.where(tuple_(*place) < (after.first, after.row))
     return query.order_by(*(column.desc() for column in place)).limit(limit)
 
 
 def _of_any(
-    filters: Sequence[Filters], beyond: Place | None, limit: int, *, oldest_first: bool
+    filters: Sequence[Filters], after: Place | None, limit: int, *, oldest_first: bool
 ) -> Select[*tuple[Any, ...]]:
     """Return the query for entries that pass at least one of the filters, without duplicates."""
     each = [
-        newest_query(one, below=beyond, limit=limit, oldest_first=oldest_first)
+        newest_query(one, below=after, limit=limit, oldest_first=oldest_first)
         .with_only_columns(entry.c.added_at, entry.c.id)
         .subquery(f"found_{n}")
         for n, one in enumerate(filters)
     ]
-    ids = union(*(select(some) for some in each)).subquery("found")
+    ids = union(*(select(selection) for selection in each)).subquery("found")
     order = (ids.c.added_at, ids.c.id)
     query = select(ids.c.added_at, ids.c.id).limit(limit)
     return query.order_by(*order if oldest_first else (column.desc() for column in order))

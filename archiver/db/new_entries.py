@@ -183,12 +183,12 @@ async def insert_entries(
             "hash_url": seed.hash_url,
             "url": seed.url,
             "host": seed.host,
-            "generation": deleted.get(seed.hash_url, -1) + 1 if known is None else known,
+            "generation": deleted.get(seed.hash_url, -1) + 1 if generation is None else generation,
             **common,
             **entries.by_column(seed.annotation),
         }
         for seed in seeds
-        for known in (generations.get(seed.hash_url),)
+        for generation in (generations.get(seed.hash_url),)
     ]
     await insert_rows(conn, entry_table, rows)
     await host_queue.insert_hosts(conn, {seed.host for seed in seeds})
@@ -224,18 +224,18 @@ async def add_labels(
     import_id: int | None = None,
 ) -> set[int]:
     """Add the tags of seeds to entries, and entries to lists; return the ids of changed entries."""
-    there = {row.id for row in existing.values()}
+    existing_ids = {row.id for row in existing.values()}
     labelled = [ids[key] for key, each in seeds.items() if _has_labels(each)]
     added = await _added_at(conn, labelled)
     tagged = {ids[key]: names for key, seed in seeds.items() if (names := seed.annotation.tags)}
-    changed = await tags_and_lists.attach(conn, tagged, known=there, added=added)
+    changed = await tags_and_lists.attach(conn, tagged, existing_ids=existing_ids, added=added)
     listed = {
         ids[key]: seed.annotation.lists for key, seed in seeds.items() if seed.annotation.folders
     }
-    present = await tags_and_lists.lists_of_entries(conn, listed.keys() & there)
+    present = await tags_and_lists.lists_of_entries(conn, listed.keys() & existing_ids)
     listed |= {each: {**listed[each], **at} for each, at in present.items()}
     return changed | await tags_and_lists.set_lists(
-        conn, listed, known=there, added=added, import_id=import_id
+        conn, listed, existing_ids=existing_ids, added=added, import_id=import_id
     )
 
 
@@ -441,16 +441,16 @@ async def ensure_revised(conn: AsyncConnection, seeds: Sequence[RevisedSeed]) ->
         if other is None or other.revision <= each.revision:
             unique[each.seed.hash_url] = each
     existing = await known_entries(conn, [*unique])
-    others = [
+    seeds_apart = [
         each.seed
         for key, each in unique.items()
         if key in existing
         and existing[key].added_at != int(each.seed.annotation.saved_at.timestamp())
     ]
-    apart = {each.hash_url for each in others}
-    same = [each for key, each in unique.items() if key not in apart]
+    separate = {each.hash_url for each in seeds_apart}
+    same = [each for key, each in unique.items() if key not in separate]
     await mark_touched(conn, [row.id for row in existing.values()])
-    return await restore(conn, same, unrecorded=True) | await ensure(conn, others)
+    return await restore(conn, same, unrecorded=True) | await ensure(conn, seeds_apart)
 
 
 async def _replace(
@@ -567,9 +567,9 @@ async def seeds_in_bin(
 
     Each seed comes with the number of its deletion, which is higher than ``bin_after``.
     """
-    own = entry_table.c
-    query = select(entry_table).where(own.deleted_at > bin_after, own.id > after)
-    rows = (await conn.execute(query.order_by(own.id).limit(limit))).all()
+    c = entry_table.c
+    query = select(entry_table).where(c.deleted_at > bin_after, c.id > after)
+    rows = (await conn.execute(query.order_by(c.id).limit(limit))).all()
     return [
         (
             RevisedSeed(
@@ -590,18 +590,18 @@ async def restore_in_bin(conn: AsyncConnection, seeds: Sequence[tuple[RevisedSee
     An entry is skipped if its URL was saved again. ``seeds`` has the metadata of each entry and the
     number of its deletion.
     """
-    own = entry_table.c
+    c = entry_table.c
     existing = await conn.execute(
-        select(own.hash_url, own.generation, own.deleted_at).where(
-            own.hash_url.in_(text_values({each.seed.hash_url for each, _ in seeds}))
+        select(c.hash_url, c.generation, c.deleted_at).where(
+            c.hash_url.in_(text_values({each.seed.hash_url for each, _ in seeds}))
         )
     )
     rows = existing.all()
-    there = {(row.hash_url, row.generation) for row in rows}
+    present = {(row.hash_url, row.generation) for row in rows}
     living = {row.hash_url for row in rows if row.deleted_at is None}
     for each, number in seeds:
         key = each.seed.hash_url
-        if key not in living and (key, each.generation) not in there:
+        if key not in living and (key, each.generation) not in present:
             ids = await restore(conn, [each])
             await deletions.delete_entries(conn, [*ids.values()], number=number)
 

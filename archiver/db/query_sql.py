@@ -93,10 +93,10 @@ def split(tree: Node) -> Split:
     if not full_text:
         return Split("", tree)
     keyed = [each for each in checked if isinstance(each, FieldCondition) and _keys(each)]
-    denied = [each for each in checked if isinstance(each, Not) and is_full_text(each.node)]
-    checked = [each for each in checked if each not in denied]
-    wanted = conjunction([*full_text, *keyed, *denied])
-    match, unordered = expression(wanted), expression(wanted, unordered=True)
+    negated = [each for each in checked if isinstance(each, Not) and is_full_text(each.node)]
+    checked = [each for each in checked if each not in negated]
+    conditions = conjunction([*full_text, *keyed, *negated])
+    match, unordered = expression(conditions), expression(conditions, unordered=True)
     remaining = conjunction(checked) if checked else EVERYTHING
     return Split(match, remaining, unordered if unordered != match else "")
 
@@ -146,10 +146,10 @@ def _all(nodes: Sequence[Node], *, unordered: bool) -> str:
     expressions = [
         expression(each, unordered=unordered) for each in nodes if not isinstance(each, Not)
     ]
-    denied = [expression(each.node) for each in nodes if isinstance(each, Not)]
+    negated = [expression(each.node) for each in nodes if isinstance(each, Not)]
     # Duplicates are removed, because the database would search for each of them.
     joined = f"({' AND '.join(dict.fromkeys(expressions))})"
-    return f"({joined} NOT ({' OR '.join(denied)}))" if denied else joined
+    return f"({joined} NOT ({' OR '.join(negated)}))" if negated else joined
 
 
 def _term(term: Term, *, unordered: bool) -> str:
@@ -246,29 +246,29 @@ def _field_condition(node: FieldCondition, context: SearchContext) -> _Test:
 
 
 def _within(which: Condition, value: Dates | Age, now: datetime) -> _Test:
-    first, beyond = value.span(now)
-    own, scale = _MOMENTS[which]
-    tests: list[_Test] = [own.is_not(None)]
+    first, end = value.span(now)
+    column, scale = _MOMENTS[which]
+    tests: list[_Test] = [column.is_not(None)]
     if first:
-        tests.append(own >= scale(first))
-    if beyond:
-        tests.append(own < scale(beyond))
+        tests.append(column >= scale(first))
+    if end:
+        tests.append(column < scale(end))
     return and_(*tests)
 
 
-def _numbers(own: ColumnElement[int], value: Numbers) -> _Test:
-    tests: list[_Test] = [entry.c.document_id.is_not(None), own.is_not(None)]
+def _numbers(column: ColumnElement[int], value: Numbers) -> _Test:
+    tests: list[_Test] = [entry.c.document_id.is_not(None), column.is_not(None)]
     if value.least is not None:
-        tests.append(own >= value.least)
+        tests.append(column >= value.least)
     if value.most is not None:
-        tests.append(own <= value.most)
+        tests.append(column <= value.most)
     return and_(*tests)
 
 
 def _site(value: str) -> _Test:
-    first, beyond = site_range(value)
+    first, end = site_range(value)
     names = select(host.c.name).where(
-        or_(host.c.name == value, and_(host.c.reversed >= first, host.c.reversed < beyond))
+        or_(host.c.name == value, and_(host.c.reversed >= first, host.c.reversed < end))
     )
     return entry.c.host.in_(names)
 
@@ -291,8 +291,8 @@ def lists_named(value: str) -> ColumnElement[bool]:
     named = entry_list.c.folded == path
     if not value.endswith("/"):
         return named
-    beyond = f"{path}{chr(ord('/') + 1)}"
-    return named | and_(entry_list.c.folded >= f"{path}/", entry_list.c.folded < beyond)
+    end = f"{path}{chr(ord('/') + 1)}"
+    return named | and_(entry_list.c.folded >= f"{path}/", entry_list.c.folded < end)
 
 
 def _list(value: str) -> _Test:
@@ -305,8 +305,8 @@ def _list(value: str) -> _Test:
 
 
 def _language(value: str) -> _Test:
-    own = document.c.language
-    return or_(own == value, and_(own >= f"{value}-", own < f"{value}."))
+    language = document.c.language
+    return or_(language == value, and_(language >= f"{value}-", language < f"{value}."))
 
 
 def _status(value: str) -> _Test:
@@ -332,8 +332,8 @@ def _import(value: str) -> _Test:
     named = entry.c.source == f"import:{value}"
     if not value.isdecimal() or len(value) > 18:
         return named
-    own = select(job.c.id).where(job.c.entry_id == entry.c.id, job.c.import_id == int(value))
-    return or_(own.exists(), entry.c.brought_by == int(value), named)
+    jobs = select(job.c.id).where(job.c.entry_id == entry.c.id, job.c.import_id == int(value))
+    return or_(jobs.exists(), entry.c.brought_by == int(value), named)
 
 
 def _feed(value: str) -> _Test:
@@ -357,8 +357,8 @@ def _has_gap() -> _Test:
 
 
 def _is_untagged() -> _Test:
-    own = select(entry_tag.c.entry_id).where(entry_tag.c.entry_id == entry.c.id)
-    return not_(own.exists())
+    tags = select(entry_tag.c.entry_id).where(entry_tag.c.entry_id == entry.c.id)
+    return not_(tags.exists())
 
 
 _MARKS: Mapping[str, Callable[[], _Test]] = {

@@ -210,8 +210,8 @@ async def lease(
     soonest = await host_queue.soonest(conn)
     for priority in sorted(each for each, at in soonest.items() if at <= parameters["now"]):
         if room := count - len(ready):
-            wanted = parameters | {"priority": priority}
-            rows = await _next_jobs(conn, hosts, wanted, room, per_host)
+            values = parameters | {"priority": priority}
+            rows = await _next_jobs(conn, hosts, values, room, per_host)
             # Hosts without due jobs move back too, or they would stay first in the queue.
             served |= {(row.rank, row.name) for row in rows}
             ready += [row for row in rows if row.id is not None]
@@ -226,18 +226,18 @@ async def _next_jobs(
 ) -> Sequence[Row[*tuple[Any, ...]]]:
     """Return up to ``room`` rows of ``host_queue.next_jobs``, rows of unproven hosts first."""
     parameters |= {"proven": hosts.proven}
-    here = {"is_postgresql": is_postgresql(conn), "only_locked": "locked_hosts" in parameters}
-    unproven = host_queue.next_jobs(is_proven=False, **here)
-    proven = host_queue.next_jobs(is_proven=True, **here)
+    options = {"is_postgresql": is_postgresql(conn), "only_locked": "locked_hosts" in parameters}
+    unproven = host_queue.next_jobs(is_proven=False, **options)
+    proven = host_queue.next_jobs(is_proven=True, **options)
     if not hosts.proven:
         return (await conn.execute(unproven, parameters | {"count": room, "per_host": 1})).all()
     proven_rows = await conn.execute(proven, parameters | {"count": room, "per_host": per_host})
-    others = proven_rows.all()
+    proven_hosts = proven_rows.all()
     # Unproven hosts get at least half of the places, since some of them never respond.
-    free = room - sum(row.id is not None for row in others)
+    free = room - sum(row.id is not None for row in proven_hosts)
     few = max((room + 1) // 2, free)
-    some = (await conn.execute(unproven, parameters | {"count": few, "per_host": 1})).all()
-    return [*some, *others][:room]
+    unproven_rows = (await conn.execute(unproven, parameters | {"count": few, "per_host": 1})).all()
+    return [*unproven_rows, *proven_hosts][:room]
 
 
 async def lease_only(

@@ -182,8 +182,8 @@ def in_titles(match: str, tree: Node) -> str:
     The expression is empty if the query has no words, or if it names a column for some of them.
     """
     terms = _plain_terms(tree)
-    others = [each for each in conjuncts(tree) if isinstance(each, Term) and each.column]
-    return "" if not terms or others else _narrowed(match, tree, _titled(conjunction(terms)))
+    filters = [each for each in conjuncts(tree) if isinstance(each, Term) and each.column]
+    return "" if not terms or filters else _narrowed(match, tree, _titled(conjunction(terms)))
 
 
 async def _bm25(conn: AsyncConnection, match: str, documents: Sequence[int]) -> dict[int, float]:

@@ -46,11 +46,11 @@ _KEYS = {
 
 def _tables(*prefixes: str) -> dict[str, Table]:
     """Return the tables by name. They belong to a metadata object separate from the schema."""
-    apart = MetaData()
+    metadata = MetaData()
     return {
         table: Table(
             table,
-            apart,
+            metadata,
             *(
                 Column(name, kind, primary_key=name in _KEYS[table], autoincrement=False)
                 for name, kind in columns.items()
@@ -144,21 +144,19 @@ async def store_entry_records(conn: AsyncConnection, records: Sequence[Dated]) -
 
 async def next_entry_records(conn: AsyncConnection, *, limit: int) -> list[Dated]:
     """Return the locations of the earliest stored entry records, in order of time."""
-    own = _entry_record.c
+    c = _entry_record.c
     rows = await conn.execute(
-        select(own.at, own.segment, own.offset, own.length)
-        .order_by(own.at, own.segment, own.offset)
-        .limit(limit)
+        select(c.at, c.segment, c.offset, c.length).order_by(c.at, c.segment, c.offset).limit(limit)
     )
     return [Dated(at, Location(*place)) for at, *place in rows]
 
 
 async def delete_entry_records(conn: AsyncConnection, last: Dated) -> None:
     """Delete the locations of processed entry records: all up to and including ``last``."""
-    own, place = _entry_record.c, last.location
-    here = tuple_(own.at, own.segment, own.offset)
+    c, place = _entry_record.c, last.location
+    position = tuple_(c.at, c.segment, c.offset)
     await conn.execute(
-        delete(_entry_record).where(here <= tuple_(last.at, place.segment, place.offset))
+        delete(_entry_record).where(position <= tuple_(last.at, place.segment, place.offset))
     )
 
 
@@ -185,10 +183,10 @@ async def conversions(
     conn: AsyncConnection, record_ids: Sequence[RecordId]
 ) -> dict[RecordId, Location]:
     """Return locations of conversion records by record id; unknown records are left out."""
-    own = _conversion.c
+    c = _conversion.c
     rows = await conn.execute(
-        select(own.record_id, own.segment, own.offset, own.length).where(
-            own.record_id.in_(text_values(record_ids))
+        select(c.record_id, c.segment, c.offset, c.length).where(
+            c.record_id.in_(text_values(record_ids))
         )
     )
     return {record_id: Location(*place) for record_id, *place in rows}

@@ -57,10 +57,10 @@ _WAS, _TO = bindparam("was", type_=Number), bindparam("became", type_=Number)
 
 
 def _to_new_places(table: Table, prefix: str = "") -> Update:
-    own = {name: table.c[prefix + name] for name in ("segment_id", "offset", "length")}
-    new = {own["segment_id"]: _TO, own["offset"]: _MOVED.c.new, own["length"]: _MOVED.c.length}
-    here = (own["segment_id"] == _WAS, own["offset"] == _MOVED.c.old)
-    return update(table).values(new).where(*here)
+    c = {name: table.c[prefix + name] for name in ("segment_id", "offset", "length")}
+    new = {c["segment_id"]: _TO, c["offset"]: _MOVED.c.new, c["length"]: _MOVED.c.length}
+    is_moved = (c["segment_id"] == _WAS, c["offset"] == _MOVED.c.old)
+    return update(table).values(new).where(*is_moved)
 
 
 def _made_whole(table: Table) -> Update:
@@ -68,10 +68,10 @@ def _made_whole(table: Table) -> Update:
 
     A revisit that was rewritten with its payload is no longer a revisit.
     """
-    whole, own = _MOVED.c.whole == 1, table.c
+    whole, c = _MOVED.c.whole == 1, table.c
     return _to_new_places(table).values(
-        is_revisit=case((whole, 0), else_=own.is_revisit),
-        is_chunked=case((whole, _MOVED.c.chunked), else_=own.is_chunked),
+        is_revisit=case((whole, 0), else_=c.is_revisit),
+        is_chunked=case((whole, _MOVED.c.chunked), else_=c.is_chunked),
     )
 
 
@@ -105,8 +105,10 @@ class MovedRecord:
 
 def _is_in_use(table: Table, before: int | None) -> ColumnElement[bool]:
     """Return the condition that a row is not deleted, or was deleted after ``before``."""
-    own = table.c.deleted_at
-    return own.is_(None) if before is None else or_(own.is_(None), own > before)
+    deleted_at = table.c.deleted_at
+    return (
+        deleted_at.is_(None) if before is None else or_(deleted_at.is_(None), deleted_at > before)
+    )
 
 
 async def referenced_offsets(
@@ -150,12 +152,10 @@ def _expired_records(before: int | None) -> Select[Any]:
 
     If ``before`` is not None, captures that were deleted after it are left out.
     """
-    deleted, own = gone_capture.c.record_id, capture_table.c
+    deleted, c = gone_capture.c.record_id, capture_table.c
     if before is None:
         return select(deleted)
-    return select(deleted).where(
-        deleted.not_in(select(own.record_id).where(own.deleted_at > before))
-    )
+    return select(deleted).where(deleted.not_in(select(c.record_id).where(c.deleted_at > before)))
 
 
 async def articles_in(conn: AsyncConnection, name: str, *, before: int | None = None) -> set[int]:
@@ -164,10 +164,10 @@ async def articles_in(conn: AsyncConnection, name: str, *, before: int | None = 
     ``before`` has the same meaning as in ``referenced_offsets``.
     """
     number = select(segment.c.id).where(segment.c.name == name).scalar_subquery()
-    own, is_kept = snapshot_table.c, _is_in_use(snapshot_table, before)
-    articles = select(own.article_offset).where(own.article_segment_id == number, is_kept)
+    c, is_kept = snapshot_table.c, _is_in_use(snapshot_table, before)
+    articles = select(c.article_offset).where(c.article_segment_id == number, is_kept)
     pictures = select(rendition.c.offset).where(
-        rendition.c.segment_id == number, rendition.c.snapshot_id.in_(select(own.id).where(is_kept))
+        rendition.c.segment_id == number, rendition.c.snapshot_id.in_(select(c.id).where(is_kept))
     )
     offsets = {*(await conn.execute(articles)).scalars()}
     offsets.update((await conn.execute(pictures)).scalars())
@@ -182,7 +182,7 @@ async def deleted_after(
     ``keys`` are hash_urls, and ``before`` is the number of a deletion. Entries are included if one
     of their snapshots was deleted after it.
     """
-    own = capture_table.c
+    c = capture_table.c
     of_entries = select(entry_table.c.hash_url).where(
         entry_table.c.hash_url.in_(text_values(keys)), entry_table.c.deleted_at > before
     )
@@ -194,9 +194,7 @@ async def deleted_after(
     entries = {*(await conn.execute(of_entries)).scalars()}
     entries |= {*(await conn.execute(of_snapshots)).scalars()}
     records = await conn.execute(
-        select(own.record_id).where(
-            own.record_id.in_(text_values(record_ids)), own.deleted_at > before
-        )
+        select(c.record_id).where(c.record_id.in_(text_values(record_ids)), c.deleted_at > before)
     )
     return entries, {*records.scalars()}
 
@@ -239,9 +237,9 @@ async def switch_segment_version(
         await conn.execute(statement, between)
     # Rows of deleted snapshots may refer to erased records.
     await deletions.erase_deleted(conn, before=before)
-    own = capture_table.c
+    c = capture_table.c
     await conn.execute(
-        delete(capture_table).where(own.segment_id == numbers[was], own.deleted_at.is_not(None))
+        delete(capture_table).where(c.segment_id == numbers[was], c.deleted_at.is_not(None))
     )
     await conn.execute(
         delete(excluded_response).where(excluded_response.c.segment_id == numbers[was])
@@ -257,14 +255,14 @@ async def revisits_of_deleted(
 
     Captures that were deleted after ``before`` count as not deleted.
     """
-    own = capture_table.c
+    c = capture_table.c
     rows = await conn.execute(
         ALL_CAPTURES.where(
             _is_in_use(capture_table, before),
-            own.id > after,
-            own.is_revisit == 1,
-            own.payload_digest.in_(_deleted("payload_digest", before)),
-        ).order_by(own.id)
+            c.id > after,
+            c.is_revisit == 1,
+            c.payload_digest.in_(_deleted("payload_digest", before)),
+        ).order_by(c.id)
     )
     return [to_capture(row) for row in rows]
 
@@ -285,10 +283,10 @@ def _deleted(column: str, before: int | None, digests: Sequence[bytes] = ()) -> 
     If there are ``digests``, only responses with these payload digests are selected. If ``before``
     is not None, responses that were deleted after it are left out.
     """
-    own = capture_table.alias("held").c
-    expired = own.deleted_at.is_not(None) if before is None else own.deleted_at <= before
-    query = select(own[column]).where(expired, own.is_revisit == 0)
-    return query.where(own.payload_digest.in_(digests)) if digests else query
+    c = capture_table.alias("held").c
+    expired = c.deleted_at.is_not(None) if before is None else c.deleted_at <= before
+    query = select(c[column]).where(expired, c.is_revisit == 0)
+    return query.where(c.payload_digest.in_(digests)) if digests else query
 
 
 _WITHOUT_SNAPSHOT: dict[str, int | str | None] = {
@@ -393,10 +391,12 @@ async def _forget_places(conn: AsyncConnection, ids: Sequence[int]) -> None:
 
 async def _reset_without_snapshots(conn: AsyncConnection, concerned: Sequence[int]) -> list[int]:
     """Reset entries that have no snapshot left; return their row ids."""
-    others = select(func.count()).where(snapshot.c.entry_id == entry_table.c.id).scalar_subquery()
+    remaining = (
+        select(func.count()).where(snapshot.c.entry_id == entry_table.c.id).scalar_subquery()
+    )
     rows = await conn.execute(
         update(entry_table)
-        .where(entry_table.c.id.in_(among(concerned)), others == 0)
+        .where(entry_table.c.id.in_(among(concerned)), remaining == 0)
         .values(_WITHOUT_SNAPSHOT)
         .returning(entry_table.c.id)
     )

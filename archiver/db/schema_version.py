@@ -176,13 +176,13 @@ def backups(path: Path) -> list[Path]:
 
 
 def _copy_table(connection: sqlite3.Connection, table: Table) -> None:
-    there = {row[1] for row in connection.execute(f'PRAGMA old.table_info("{table.name}")')}
-    if not {column.name for column in table.primary_key} <= there:
+    old_columns = {row[1] for row in connection.execute(f'PRAGMA old.table_info("{table.name}")')}
+    if not {column.name for column in table.primary_key} <= old_columns:
         return
     chosen = {
-        column.name: f'"{column.name}"' if column.name in there else _default_value(column)
+        column.name: f'"{column.name}"' if column.name in old_columns else _default_value(column)
         for column in table.columns
-        if column.name in there or _needs_value(column)
+        if column.name in old_columns or _needs_value(column)
     }
     names = ", ".join(f'"{name}"' for name in chosen)
     # The names come from the schema of this program, so they are safe in SQL.

@@ -91,10 +91,10 @@ async def preview_images_of(
         urls[row.snapshot_id][row.kind] = row.digest
     return {
         row_id: PreviewImages(
-            of.get(RenditionKind.ICON, ""),
-            of.get(RenditionKind.COVER) or of.get(RenditionKind.THUMBNAIL, ""),
+            page_urls.get(RenditionKind.ICON, ""),
+            page_urls.get(RenditionKind.COVER) or page_urls.get(RenditionKind.THUMBNAIL, ""),
         )
-        for row_id, of in urls.items()
+        for row_id, page_urls in urls.items()
     }
 
 

@@ -86,7 +86,7 @@ async def found(
     request: SearchRequest,
     *,
     count: int,
-    beyond: int | None = None,
+    after: int | None = None,
     oldest_first: bool = False,
 ) -> FoundDocuments:
     """Read the next documents that match the expression of a query, and find their entries.
@@ -99,12 +99,12 @@ async def found(
         split_query: the expression and the remaining conditions.
         request: the whole query.
         count: maximum number of documents.
-        beyond: id of a document; only documents after it in the sort order are read.
+        after: id of a document; only documents after it in the sort order are read.
         oldest_first: whether documents are read in ascending order of their ids.
     """
     parameters = {
         "match": split_query.match,
-        "beyond": _beyond(beyond, oldest_first),
+        "after": _bound(after, oldest_first),
         "count": count,
     }
     index = word_index_of(conn)
@@ -123,15 +123,15 @@ async def _with_entries(
     conn: AsyncConnection,
     query: str,
     parameters: Mapping[str, Any],
-    denied: Node,
+    negated: Node,
     request: SearchRequest,
 ) -> FoundDocuments:
     """Run a query of ``_query``, and find the entries of its documents.
 
-    ``denied`` is as in ``entries_of``.
+    ``negated`` is as in ``entries_of``.
     """
     tests_phrases = "exactly" in parameters
-    if denied == EVERYTHING and request.filters == Filters():
+    if negated == EVERYTHING and request.filters == Filters():
         template = _WITH_ENTRIES_POSTGRESQL if is_postgresql(conn) else _WITH_ENTRIES
         with_entries = template.format(query, "found.is_match" if tests_phrases else "true")
         names = ("document_id", "entry_id", "added_at")
@@ -139,7 +139,7 @@ async def _with_entries(
     columns = ("document_id", *["is_match"] * tests_phrases)
     documents, *is_match = await _lists(conn, query, parameters, *columns)
     matching = [*compress(documents, is_match[0])] if tests_phrases else documents
-    results = await entries_of(conn, matching, denied, request)
+    results = await entries_of(conn, matching, negated, request)
     pairs = [results.get(each, (None, None)) for each in documents]
     return FoundDocuments(documents, [each for each, _ in pairs], [time for _, time in pairs])
 
@@ -172,7 +172,7 @@ def must_test_phrases(index: WordIndex, split_query: Split) -> bool:
     return bool(split_query.unordered_match) and not index.has_positions
 
 
-def _beyond(document: int | None, oldest_first: bool) -> int:
+def _bound(document: int | None, oldest_first: bool) -> int:
     return document if document is not None else (0 if oldest_first else TOP)
 
 
@@ -186,7 +186,7 @@ def _query(index: WordIndex, *, oldest_first: bool, tests_phrases: bool) -> str:
     if tests_phrases:
         columns += f", {index.matches.replace(':match', ':exactly')} AS is_match"
     sign, order = (">", "ASC") if oldest_first else ("<", "DESC")
-    query = "SELECT COLUMNS FROM full_text WHERE MATCHES AND rowid {0} :beyond ORDER BY rowid {1}"
+    query = "SELECT COLUMNS FROM full_text WHERE MATCHES AND rowid {0} :after ORDER BY rowid {1}"
     query = query.format(sign, order).replace("COLUMNS", columns)
     return query.replace("MATCHES", index.matches) + " LIMIT :count"
 
@@ -199,16 +199,16 @@ _ENTRIES = (
 
 
 async def entries_of(
-    conn: AsyncConnection, numbers: Sequence[int], denied: Node, request: SearchRequest
+    conn: AsyncConnection, numbers: Sequence[int], negated: Node, request: SearchRequest
 ) -> dict[int, tuple[int, int]]:
     """Return the results among documents: (entry id, time of saving in Unix seconds) by document.
 
-    Documents that are outdated, do not meet ``denied`` or do not pass the filters are left out.
-    ``denied`` are the conditions of the query that its FTS5 expression does not contain.
+    Documents that are outdated, do not meet ``negated`` or do not pass the filters are left out.
+    ``negated`` are the conditions of the query that its FTS5 expression does not contain.
     """
     query = _ENTRIES
-    if denied != EVERYTHING:
-        query = query.where(condition(denied, request.context.of_documents(numbers)))
+    if negated != EVERYTHING:
+        query = query.where(condition(negated, request.context.of_documents(numbers)))
     results = narrowed(query, request.filters).subquery("results")
     lists = select(*(ArrayAggregate(each) for each in results.c))
     columns = [each or () for each in (await conn.execute(lists, {"these": numbers})).one()]
@@ -226,8 +226,8 @@ async def results_among(
     """Return the ids of the entries in ``entry_ids`` that are results of a request."""
     context = request.context
     if has_terms(request.tree):
-        own = (await conn.execute(_DOCUMENTS, {"these": entry_ids})).scalar_one()
-        context = context.of_documents(own or ())
+        documents = (await conn.execute(_DOCUMENTS, {"these": entry_ids})).scalar_one()
+        context = context.of_documents(documents or ())
     query = with_document(select(entry.c.id).select_from(entry))
     query = query.where(entry.c.id.in_(among(entry_ids)))
     query = query.where(condition(request.tree, context))

@@ -150,21 +150,21 @@ def _matching(
 
 async def _sources(conn: AsyncConnection, ids: Select[int]) -> list[SnapshotSources]:
     article, record = segment.alias("article_segment"), segment.alias("record_segment")
-    own = snapshot.c
+    c = snapshot.c
     rows = await conn.execute(
         select(
-            *(own.id, own.entry_id, own.timestamp, own.final_url, own.capture_id),
-            *(own.metadata_offset, own.metadata_length, own.article_offset, own.article_length),
+            *(c.id, c.entry_id, c.timestamp, c.final_url, c.capture_id),
+            *(c.metadata_offset, c.metadata_length, c.article_offset, c.article_length),
             *(entry.c.hash_url, entry.c.url, capture.c.record_id),
             record.c.name.label("record_segment"),
             article.c.name.label("article_segment"),
         )
-        .join(entry, entry.c.id == own.entry_id)
-        .join(capture, capture.c.id == own.capture_id)
-        .join(record, record.c.id == own.metadata_segment_id)
-        .outerjoin(article, article.c.id == own.article_segment_id)
-        .where(own.id.in_(ids))
-        .order_by(own.timestamp, own.id)
+        .join(entry, entry.c.id == c.entry_id)
+        .join(capture, capture.c.id == c.capture_id)
+        .join(record, record.c.id == c.metadata_segment_id)
+        .outerjoin(article, article.c.id == c.article_segment_id)
+        .where(c.id.in_(ids))
+        .order_by(c.timestamp, c.id)
     )
     return [
         SnapshotSources(
@@ -211,22 +211,18 @@ async def connected(conn: AsyncConnection, urls: Collection[str]) -> dict[str, l
 
 async def by_ids(conn: AsyncConnection, row_ids: Collection[int]) -> list[KnownCapture]:
     """Return the captures with these row ids, without deleted ones."""
-    own = capture.c
+    c = capture.c
     rows = await conn.execute(
-        select(own.id, own.url, own.timestamp, own.redirect_to, own.record_id).where(
-            own.id.in_(among(row_ids))
-        )
+        select(c.id, c.url, c.timestamp, c.redirect_to, c.record_id).where(c.id.in_(among(row_ids)))
     )
     return [KnownCapture(*row) for row in rows]
 
 
 async def _of_urls(conn: AsyncConnection, urls: Collection[str]) -> list[KnownCapture]:
-    own = capture.c
+    c = capture.c
     rows = await conn.execute(
-        select(own.id, own.url, own.timestamp, own.redirect_to, own.record_id)
-        .where(
-            own.surt.in_(key_values({surt(url) for url in urls})), own.url.in_(text_values(urls))
-        )
-        .order_by(own.timestamp, own.id)
+        select(c.id, c.url, c.timestamp, c.redirect_to, c.record_id)
+        .where(c.surt.in_(key_values({surt(url) for url in urls})), c.url.in_(text_values(urls)))
+        .order_by(c.timestamp, c.id)
     )
     return [KnownCapture(*row) for row in rows]

@@ -48,11 +48,11 @@ class SnapshotRow:
 
 @cache
 def _query() -> Select[*tuple[Any, ...]]:
-    own = [column for column in snapshot.c if column.name not in ("id", "timestamp")]
+    c = [column for column in snapshot.c if column.name not in ("id", "timestamp")]
     return (
         select(
             *captures.COLUMNS,
-            *own,
+            *c,
             snapshot.c.id.label("row_id"),
             snapshot.c.timestamp.label("taken_at"),
             entry.c.hash_url,
@@ -241,7 +241,7 @@ def _snapshot_row(row: Row[*tuple[Any, ...]]) -> SnapshotRow:
     article = None
     if row.article_segment is not None:
         article = Location(row.article_segment, row.article_offset, row.article_length)
-    found = Snapshot(
+    snapshot = Snapshot(
         hash_url=HashUrl(row.hash_url),
         timestamp=Timestamp(f"{row.taken_at:014d}"),
         url=row.entry_url,
@@ -263,7 +263,7 @@ def _snapshot_row(row: Row[*tuple[Any, ...]]) -> SnapshotRow:
         limits=tuple(map(Limit, row.limits.split())),
     )
     record = Location(row.metadata_segment, row.metadata_offset, row.metadata_length)
-    return SnapshotRow(found, record, row.row_id, row.entry_id, row.snapshot_count)
+    return SnapshotRow(snapshot, record, row.row_id, row.entry_id, row.snapshot_count)
 
 
 _STORE_COMPARISON = (
@@ -347,8 +347,8 @@ async def mark_unread(conn: AsyncConnection, row: SnapshotRow) -> None:
     """Mark the article of a snapshot as pending, also in snapshots that share the article."""
     is_this = snapshot_table.c.id == row.row_id
     if place := row.snapshot.article:
-        own = select(segment.c.id).where(segment.c.name == place.segment).scalar_subquery()
-        is_this |= (snapshot_table.c.article_segment_id == own) & (
+        segment_id = select(segment.c.id).where(segment.c.name == place.segment).scalar_subquery()
+        is_this |= (snapshot_table.c.article_segment_id == segment_id) & (
             snapshot_table.c.article_offset == place.offset
         )
     nowhere = dict.fromkeys(("article_segment_id", "article_offset", "article_length"))
@@ -367,15 +367,15 @@ async def scored_below(
     conn: AsyncConnection, score: int, *, after: tuple[int, int], limit: int
 ) -> list[Scored]:
     """Return entries with scores below ``score`` and positions above ``after``, worst first."""
-    own = entry.c
+    c = entry.c
     rows = await conn.execute(
-        select(own.score, own.id, own.url)
+        select(c.score, c.id, c.url)
         .where(
-            own.score < literal_column("100"),
-            own.score < score,
-            (own.score > after[0]) | ((own.score == after[0]) & (own.id > after[1])),
+            c.score < literal_column("100"),
+            c.score < score,
+            (c.score > after[0]) | ((c.score == after[0]) & (c.id > after[1])),
         )
-        .order_by(own.score, own.id)
+        .order_by(c.score, c.id)
         .limit(limit)
     )
     return [Scored(row.url, (row.score, row.id)) for row in rows]

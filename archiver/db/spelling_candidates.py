@@ -52,7 +52,7 @@ async def _near(conn: AsyncConnection, word: str, most: int) -> list[tuple[str, 
     """Return words that may be similar, with the number of their documents."""
     if word_index_of(conn).vocabulary:
         candidates = [await _words(conn, prefix) for prefix in _prefixes(word)]
-        return [each for some in candidates for each in some]
+        return [each for group in candidates for each in group]
     tried = (
         words_one_edit_away(word)
         if most == 1
@@ -126,14 +126,14 @@ async def _names(
     """Return names with a similar start: (form for comparison, name, number of entries)."""
     if which is Condition.SITE:
         return await _sites(conn, value)
-    own: Select[*tuple[Any, ...]] = select(tag.c.folded, tag.c.name, tag.c.entry_count)
-    own, column = own.where(tag.c.entry_count > 0), tag.c.folded
+    query: Select[*tuple[Any, ...]] = select(tag.c.folded, tag.c.name, tag.c.entry_count)
+    query, column = query.where(tag.c.entry_count > 0), tag.c.folded
     if which is Condition.LIST:
-        own = select(entry_list.c.folded, entry_list.c.path, entry_list.c.entry_count)
+        query = select(entry_list.c.folded, entry_list.c.path, entry_list.c.entry_count)
         column = entry_list.c.folded
     names = []
     for prefix in _name_prefixes(_normalised_name(which, value)):
-        rows = await conn.execute(own.where(*_begins(column, prefix)).limit(MAX_NAMES_READ))
+        rows = await conn.execute(query.where(*_begins(column, prefix)).limit(MAX_NAMES_READ))
         names += [(row[0], row[1], row[2]) for row in rows]
     return names
 
@@ -144,11 +144,11 @@ async def _sites(conn: AsyncConnection, value: str) -> Iterable[tuple[str, str, 
     They have the same number of labels and the same top-level domain, and the label before the
     top-level domain starts similarly.
     """
-    last, _, others = reversed_host(value).partition(".")
+    last, _, labels = reversed_host(value).partition(".")
     depth, domains = value.count(".") + 1, dict[str, int]()
-    for prefix in _name_prefixes(others):
-        own = _begins(host.c.reversed, f"{last}.{prefix}")
-        rows = await conn.execute(select(host.c.reversed).where(*own).limit(MAX_NAMES_READ))
+    for prefix in _name_prefixes(labels):
+        condition = _begins(host.c.reversed, f"{last}.{prefix}")
+        rows = await conn.execute(select(host.c.reversed).where(*condition).limit(MAX_NAMES_READ))
         for name in rows.scalars():
             domain = ".".join(reversed(name.removesuffix(".").split(".")[:depth]))
             domains[domain] = domains.get(domain, 0) + 1
@@ -169,7 +169,7 @@ def _begins(column: ColumnElement[str], prefix: str) -> tuple[ColumnElement[bool
 async def _is_there(conn: AsyncConnection, which: Condition, value: str) -> bool:
     if which is Condition.SITE:
         return bool(await host_queue.of_site(conn, value, limit=1))
-    own = select(tag.c.id).where(tag.c.folded == fold(value), tag.c.entry_count > 0)
+    query = select(tag.c.id).where(tag.c.folded == fold(value), tag.c.entry_count > 0)
     if which is Condition.LIST:
-        own = select(entry_list.c.id).where(lists_named(value))
-    return (await conn.execute(own.limit(1))).scalar() is not None
+        query = select(entry_list.c.id).where(lists_named(value))
+    return (await conn.execute(query.limit(1))).scalar() is not None

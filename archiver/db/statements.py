@@ -94,14 +94,14 @@ def _insertion(
     if on_conflict is OnConflict.KEEP:
         return insert.on_conflict_do_nothing()
     key = _key(table, columns)
-    others = [name for name in columns if name not in key]
-    first, new = others[0], insert.excluded
+    remaining = [name for name in columns if name not in key]
+    first, new = remaining[0], insert.excluded
     changed: dict[str, Any]
     where: ColumnElement[bool] | None
     if on_conflict is OnConflict.REPLACE:
-        changed, where = {name: new[name] for name in others}, None
+        changed, where = {name: new[name] for name in remaining}, None
     elif on_conflict is OnConflict.ADD:
-        changed, where = {name: table.c[name] + new[name] for name in others}, None
+        changed, where = {name: table.c[name] + new[name] for name in remaining}, None
     else:
         is_further = new[first] > table.c[first]
         if on_conflict is OnConflict.MIN:

@@ -74,10 +74,10 @@ async def arrange(conn: AsyncConnection, lists: Sequence[EntryList]) -> None:
     ]
     await execute_rows(conn, _ARRANGE, [{**row, "of_path": row["path"]} for row in rows])
     await insert_rows(conn, entry_list, rows, OnConflict.KEEP)
-    others = entry_list.c.path.not_in(text_values(each.path for each in lists))
-    await conn.execute(delete(entry_list).where(others, entry_list.c.entry_count == 0))
+    is_deleted = entry_list.c.path.not_in(text_values(each.path for each in lists))
+    await conn.execute(delete(entry_list).where(is_deleted, entry_list.c.entry_count == 0))
     await conn.execute(
-        update(entry_list).where(others).values(position=len(lists) + entry_list.c.id)
+        update(entry_list).where(is_deleted).values(position=len(lists) + entry_list.c.id)
     )
     await _rename_clashing_searches(conn, entry_list.c.entry_count > 0)
 
@@ -286,7 +286,7 @@ async def set_lists(
     conn: AsyncConnection,
     positions: Mapping[int, Mapping[str, int]],
     *,
-    known: Collection[int],
+    existing_ids: Collection[int],
     added: Mapping[int, int],
     import_id: int | None = None,
 ) -> set[int]:
@@ -296,11 +296,11 @@ async def set_lists(
         conn: a writing connection.
         positions: for each entry id, the position of the entry in each of its lists, by path. With
             position 0, the entry stays where it is, or is appended if it is new in the list.
-        known: ids of entries that may be in lists already.
+        existing_ids: ids of entries that may be in lists already.
         added: time of saving (Unix seconds) by entry id.
         import_id: the import that sets the lists; None if a user sets them.
     """
-    before = await lists_of_entries(conn, positions.keys() & {*known})
+    before = await lists_of_entries(conn, positions.keys() & {*existing_ids})
     lost = {
         (entry_id, path)
         for entry_id, lists in before.items()
@@ -434,7 +434,7 @@ async def _count_lists(conn: AsyncConnection, more: Mapping[int, int]) -> None:
         update(entry_list)
         .where(entry_list.c.id == bindparam("list_id"))
         .values(entry_count=entry_list.c.entry_count + bindparam("more")),
-        [{"list_id": list_id, "more": by} for list_id, by in more.items()],
+        [{"list_id": list_id, "more": increment} for list_id, increment in more.items()],
     )
 
 
@@ -465,7 +465,7 @@ async def attach(
     conn: AsyncConnection,
     names_by_entry: Mapping[int, Sequence[str]],
     *,
-    known: Collection[int],
+    existing_ids: Collection[int],
     added: Mapping[int, int],
 ) -> set[int]:
     """Add tags to entries; return the ids of changed entries.
@@ -473,20 +473,20 @@ async def attach(
     Args:
         conn: a writing connection.
         names_by_entry: tags by entry id.
-        known: ids of entries that may have tags already.
+        existing_ids: ids of entries that may have tags already.
         added: time of saving (Unix seconds) by entry id.
     """
     ids = await ids_of(conn, (name for tags in names_by_entry.values() for name in tags))
     if not ids:
         return set()
-    there = await _tag_pairs(conn, known)
+    existing = await _tag_pairs(conn, existing_ids)
     tagged = dict.fromkeys(
         (each, ids[name]) for each, tags in names_by_entry.items() for name in tags
     )
     fresh = [
         {"entry_id": entry_id, "tag_id": tag_id, "added_at": added[entry_id]}
         for entry_id, tag_id in tagged
-        if (entry_id, tag_id) not in there
+        if (entry_id, tag_id) not in existing
     ]
     await insert_rows(conn, entry_tag, fresh)
     await _count_tags(conn, Counter(row["tag_id"] for row in fresh))
@@ -511,7 +511,7 @@ async def detach_all(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
     lost = Counter(tag_id for _, tag_id in await _tag_pairs(conn, entry_ids))
     if lost:
         await conn.execute(delete(entry_tag).where(entry_tag.c.entry_id.in_(among(entry_ids))))
-        await _count_tags(conn, {tag_id: -less for tag_id, less in lost.items()})
+        await _count_tags(conn, {tag_id: -count for tag_id, count in lost.items()})
 
 
 async def detach(conn: AsyncConnection, unwanted: Mapping[int, Collection[str]]) -> None:
@@ -519,9 +519,9 @@ async def detach(conn: AsyncConnection, unwanted: Mapping[int, Collection[str]])
     keys = {each: {tag_key(name) for name in names} for each, names in unwanted.items() if names}
     if not keys:
         return
-    tags = await _by_key(conn, {key for some in keys.values() for key in some})
+    tags = await _by_key(conn, {key for tag_keys in keys.values() for key in tag_keys})
     lost = {
-        (each, tags[key].id) for each, some in keys.items() for key in some if key in tags
+        (each, tags[key].id) for each, tag_keys in keys.items() for key in tag_keys if key in tags
     } & await _tag_pairs(conn, [*keys])
     await execute_rows(
         conn,
@@ -628,7 +628,7 @@ async def _count_tags(conn: AsyncConnection, more: Mapping[int, int]) -> None:
     await execute_rows(
         conn,
         _UPDATE_TAG.values(entry_count=tag.c.entry_count + bindparam("more")),
-        [{"tag_id": tag_id, "more": by} for tag_id, by in more.items()],
+        [{"tag_id": tag_id, "more": increment} for tag_id, increment in more.items()],
     )
 
 

@@ -133,7 +133,11 @@ async def add_snapshots(conn: AsyncConnection, new: Sequence[NewSnapshot]) -> in
     existing = await _existing(conn, [*map(_key, new)])
     segments = await segment_rows.ids(conn, [*_segment_names(new)])
     recorded = [(each, *existing[key]) for each in new if (key := _key(each)) in existing]
-    replaced = [(each, row_id) for each, row_id, by in recorded if supersedes(each.extractor, by)]
+    replaced = [
+        (each, row_id)
+        for each, row_id, extractor in recorded
+        if supersedes(each.extractor, extractor)
+    ]
     await _replace_articles(conn, replaced, segments)
     new = [each for each in new if _key(each) not in existing]
     if not new:
@@ -176,11 +180,11 @@ async def _existing(
 
     The result may contain other snapshots of the same entries.
     """
-    own = snapshot.c
+    c = snapshot.c
     rows = await conn.execute(
-        select(own.entry_id, own.timestamp, own.id, own.extractor).where(
-            own.entry_id.in_(among(entry_id for entry_id, _ in keys)),
-            own.timestamp.in_(among({moment for _, moment in keys})),
+        select(c.entry_id, c.timestamp, c.id, c.extractor).where(
+            c.entry_id.in_(among(entry_id for entry_id, _ in keys)),
+            c.timestamp.in_(among({moment for _, moment in keys})),
         )
     )
     return {(row.entry_id, row.timestamp): (row.id, row.extractor) for row in rows}
@@ -285,9 +289,7 @@ def _article_columns(new: NewSnapshot, segment_ids: Mapping[str, int]) -> dict[s
 
 
 async def _update_entries(
-    conn: AsyncConnection,
-    new: Sequence[NewSnapshot],
-    newest_documents: dict[int, int],
+    conn: AsyncConnection, new: Sequence[NewSnapshot], newest_documents: dict[int, int]
 ) -> None:
     states = await entry_states(conn, {each.entry_id for each in new})
     newest = {each.entry_id: each for each in sorted(new, key=lambda each: each.timestamp)}

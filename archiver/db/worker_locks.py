@@ -132,7 +132,7 @@ class WorkerLocks:
             if self._connection is not None:
                 return
             connection = await self._connect()
-            begun = _now()
+            started = _now()
             try:
                 await connection.execute(f"SET idle_session_timeout = '{IDLE_TIMEOUT_SECONDS}s'")
                 await connection.execute("SELECT pg_advisory_lock($1, $2)", WORKER, _key(self.name))
@@ -146,7 +146,7 @@ class WorkerLocks:
                 raise
             self._connection = connection
             self._lost.clear()
-            self._note_response(begun)
+            self._note_response(started)
             connection.add_termination_listener(self._on_end)
         if self._checking is None or self._checking.done():
             self._checking = asyncio.create_task(self._keep_checking(), name="worker-locks")
@@ -212,8 +212,8 @@ class WorkerLocks:
     async def _release_hosts(self, hosts: Collection[str]) -> None:
         await self._fetch(_LEAVE, HOST, [_key(host) for host in hosts])
 
-    def _note_response(self, begun: float) -> None:
-        self._checked_at = begun
+    def _note_response(self, started: float) -> None:
+        self._checked_at = started
         self._checked.set()
 
     def _on_end(self, connection: object) -> None:
@@ -228,7 +228,7 @@ class WorkerLocks:
             connection = self._connection
             if connection is None:
                 raise _unavailable(None)
-            begun = _now()
+            started = _now()
             try:
                 async with asyncio.timeout(RESPONSE_SECONDS):
                     rows = await connection.fetch(statement, *values)
@@ -236,7 +236,7 @@ class WorkerLocks:
                 connection.terminate()
                 self._on_end(connection)
                 raise _unavailable(error) from error
-            self._note_response(begun)
+            self._note_response(started)
             return [*rows]
 
     async def _keep_checking(self) -> None:

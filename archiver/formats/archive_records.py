@@ -70,8 +70,8 @@ def is_rendition(record: ForeignRecord) -> bool:
     kind = record.target_uri.rpartition(":")[2]
     if record.type != "conversion" or kind not in set(RenditionKind) - DERIVED_KINDS:
         return False
-    stated = essence_of(parse_media_type(record.get("content-type")))
-    return stated in MEDIA_TYPES[RenditionKind(kind)] and record.block.remaining <= MAX_BYTES
+    essence = essence_of(parse_media_type(record.get("content-type")))
+    return essence in MEDIA_TYPES[RenditionKind(kind)] and record.block.remaining <= MAX_BYTES
 
 
 class StoredRenditions(ExitStack):
@@ -105,8 +105,8 @@ class StoredRenditions(ExitStack):
                 start, length = self._places[each.record_id]
                 self._file.seek(start)
                 content = self._file.read(length)
-                stated = PAGE_TYPE if each.kind is RenditionKind.PAGE else media_type
-                renditions.setdefault(each.kind, NewRendition(each.kind, stated, content))
+                media_type = PAGE_TYPE if each.kind is RenditionKind.PAGE else media_type
+                renditions.setdefault(each.kind, NewRendition(each.kind, media_type, content))
         return tuple(renditions.values())
 
 
@@ -391,9 +391,9 @@ def _capture(
     body = _body(record, start)
     pieces = dechunk(pieces_of(body)) if head.is_chunked else pieces_of(body)
     digest, length = digest_of(pieces)
-    stated = _stated_digest(record, body, is_chunked=head.is_chunked)
-    if stated:
-        fields += ((ORIGINAL_DIGEST, stated),)
+    stated_digest = _stated_digest(record, body, is_chunked=head.is_chunked)
+    if stated_digest:
+        fields += ((ORIGINAL_DIGEST, stated_digest),)
     if reason := one_line(record.get(NOT_REPLAYED.lower())):
         fields += ((NOT_REPLAYED, reason),)
     exchange = Exchange(
@@ -411,7 +411,7 @@ def _capture(
         fields=fields,
         is_shown=not reason,
     )
-    return ForeignCapture(exchange, record.id, stated)
+    return ForeignCapture(exchange, record.id, stated_digest)
 
 
 def _stated_digest(record: ForeignRecord, body: BinaryIO, *, is_chunked: bool) -> str:
@@ -421,16 +421,16 @@ def _stated_digest(record: ForeignRecord, body: BinaryIO, *, is_chunked: bool) -
     """
     for name in ("warc-payload-digest", ORIGINAL_DIGEST.lower()):
         try:
-            stated = canonical_digest(record.get(name))
+            digest = canonical_digest(record.get(name))
         except InvalidRecord:
             continue
-        algorithm = stated.partition(":")[0]
-        if is_sha256_field(stated):
+        algorithm = digest.partition(":")[0]
+        if is_sha256_field(digest):
             continue
-        if digest_with(algorithm, pieces_of(body)) == stated:
-            return stated
-        if is_chunked and digest_with(algorithm, dechunk(pieces_of(body))) == stated:
-            return stated
+        if digest_with(algorithm, pieces_of(body)) == digest:
+            return digest
+        if is_chunked and digest_with(algorithm, dechunk(pieces_of(body))) == digest:
+            return digest
     return ""
 
 

@@ -211,9 +211,9 @@ def _bookmark(fields: Fields) -> Bookmark:
         addresses = [address_of(_first(fields, "DO"), remarks)]
     if not addresses[0]:
         return unreadable(title, NO_ADDRESS)
-    others = {tag: each for tag, each in fields.items() if tag not in (*_ADDRESSES, "KW", "N1")}
-    others["UR"] = addresses[1:]
-    row = Row({tag: each[0] if len(each) == 1 else each for tag, each in others.items() if each})
+    remaining = {tag: each for tag, each in fields.items() if tag not in (*_ADDRESSES, "KW", "N1")}
+    remaining["UR"] = addresses[1:]
+    row = Row({tag: each[0] if len(each) == 1 else each for tag, each in remaining.items() if each})
     row.drop(*(each.lower() for each in _TITLES if _first(fields, each) == title))
     return row.bookmark(
         addresses[0],

@@ -156,14 +156,14 @@ def _firefox_nodes(node: Any, folders: tuple[str, ...], root: str) -> Iterator[B
     children = node.get("children")
     if not isinstance(children, list):
         return
-    own = text_of(node.get("root")) or text_of(node.get("guid")).rstrip("_")
-    if own in _JSON_ROOTS or (not folders and not root and "root" in node):
+    name = text_of(node.get("root")) or text_of(node.get("guid")).rstrip("_")
+    if name in _JSON_ROOTS or (not folders and not root and "root" in node):
         inner: tuple[str, ...] = ()
-        root = own
+        root = name
     else:
         inner = (*folders, text_of(node.get("title")))
     for each in children:
-        yield from _firefox_nodes(each, inner, _TAGS_ROOT if own == _TAGS_ROOT else root)
+        yield from _firefox_nodes(each, inner, _TAGS_ROOT if name == _TAGS_ROOT else root)
 
 
 def _firefox_bookmark(node: dict[str, Any], folders: tuple[str, ...], root: str) -> Bookmark:
@@ -420,7 +420,7 @@ def _safari_nodes(node: Any, folders: tuple[str, ...], root: str) -> Iterator[Bo
 
 
 def _safari_bookmark(node: dict[str, Any], folders: tuple[str, ...], root: str) -> Bookmark:
-    own, reading = node.get("URIDictionary"), node.get("ReadingList")
+    dictionary, reading = node.get("URIDictionary"), node.get("ReadingList")
     fields = dict(reading) if isinstance(reading, dict) else {}
     row = Row({name: _plain(each) for name, each in fields.items()})
     if root:
@@ -429,7 +429,7 @@ def _safari_bookmark(node: dict[str, Any], folders: tuple[str, ...], root: str) 
         row.put(str(name), _plain(node[name]))
     return row.bookmark(
         node["URLString"],
-        title=text_of(own.get("title")) if isinstance(own, dict) else "",
+        title=text_of(dictionary.get("title")) if isinstance(dictionary, dict) else "",
         note=row.text("previewtext"),
         added_at=row.moment("dateadded"),
         folder=folders,

@@ -168,11 +168,11 @@ def _text(fields: dict[str, Any], name: str) -> str:
 def _texts(fields: dict[str, Any], name: str) -> tuple[str, ...]:
     """Remove a list of texts and return it; a single text counts as a list of one."""
     value = fields.get(name)
-    some = [value] if isinstance(value, str) else value
-    if not isinstance(some, list) or not all(isinstance(each, str) for each in some):
+    values = [value] if isinstance(value, str) else value
+    if not isinstance(values, list) or not all(isinstance(each, str) for each in values):
         return ()
     del fields[name]
-    return tuple(filter(None, some))
+    return tuple(filter(None, values))
 
 
 def _boolean(fields: dict[str, Any], name: str) -> bool:

@@ -181,11 +181,11 @@ def _is_list_of_definitions(element: Element) -> bool:
     )
 
 
-def _wrap(element: Element, allowed: set[str], into: str) -> None:
-    """Wrap text, and children that are not ``allowed``, in elements named ``into``."""
+def _wrap(element: Element, allowed: set[str], wrapper_tag: str) -> None:
+    """Wrap text, and children that are not ``allowed``, in elements named ``wrapper_tag``."""
     for text, after in [(element.text, None), *((each.tail, each) for each in element)]:
         if text and text.strip():
-            wrapper = etree.Element(f"{{{XHTML}}}{into}")
+            wrapper = etree.Element(f"{{{XHTML}}}{wrapper_tag}")
             wrapper.text = text
             if after is None:
                 element.text = None
@@ -195,7 +195,7 @@ def _wrap(element: Element, allowed: set[str], into: str) -> None:
                 element.insert(element.index(after) + 1, wrapper)
     for child in list(element):
         if _name(child) not in allowed:
-            wrapper = etree.Element(f"{{{XHTML}}}{into}")
+            wrapper = etree.Element(f"{{{XHTML}}}{wrapper_tag}")
             element.replace(child, wrapper)
             wrapper.append(child)
     if not len(element):

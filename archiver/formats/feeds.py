@@ -77,8 +77,10 @@ def _read(file: SourceFile) -> Iterator[Bookmark]:
 
 def _base_of(feed: Mapping[str, Any]) -> str:
     """Return the feed's own URL, or the URL of its site."""
-    own = (each.get("href", "") for each in feed.get("links", ()) if each.get("rel") == "self")
-    return first_of((*own, str(feed.get("link", ""))))
+    self_links = (
+        each.get("href", "") for each in feed.get("links", ()) if each.get("rel") == "self"
+    )
+    return first_of((*self_links, str(feed.get("link", ""))))
 
 
 def _item(entry: Mapping[str, Any], base: str) -> Bookmark:
@@ -107,9 +109,11 @@ def _item(entry: Mapping[str, Any], base: str) -> Bookmark:
         fields["summary"] = ""
     row = Row({name: value for name, value in fields.items() if value})
     for rel, addresses in links.items():
-        others = [each for each in addresses if each != url]
-        if others:
-            row.put(f"link {rel}", others[0] if len(others) == 1 else others)
+        other_addresses = [each for each in addresses if each != url]
+        if other_addresses:
+            row.put(
+                f"link {rel}", other_addresses[0] if len(other_addresses) == 1 else other_addresses
+            )
     if identifier == url:
         row.drop("id")
     return row.bookmark(
@@ -177,13 +181,13 @@ def _read_json(file: SourceFile) -> Iterator[Bookmark]:
 
 
 def _json_item(row: Row, base: str) -> Bookmark:
-    own = row.text("externalurl")
+    external_url = row.text("externalurl")
     article = text_of(row.peek("contenthtml"))
     is_long = len(article) > _MAX_FIELD and is_article(article)
     if is_long:
         row.drop("contenthtml")
     identifier = text_of(row.peek("id"))
-    address = own or row.text("url")
+    address = external_url or row.text("url")
     if not address:
         named = identifier if _SCHEME.match(identifier) else ""
         address = named or _attachment(row.peek("attachments")) or identifier
@@ -201,8 +205,8 @@ def _json_item(row: Row, base: str) -> Bookmark:
 
 def _attachment(attachments: Any) -> str:
     """Return the URL of the first attachment."""
-    some = attachments if isinstance(attachments, list) else ()
-    return first_of(text_of(each.get("url")) for each in some if isinstance(each, dict))
+    candidates = attachments if isinstance(attachments, list) else ()
+    return first_of(text_of(each.get("url")) for each in candidates if isinstance(each, dict))
 
 
 def _absolute(address: str, base: str) -> str:

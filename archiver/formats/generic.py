@@ -54,16 +54,16 @@ def _read_object(text: JsonText, arrays: Collection[str], *, is_row: bool) -> It
         arrays: the names of the arrays.
         is_row: the object has an address itself, so its other members form one row.
     """
-    own: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for name, value in text.members(*arrays):
         if isinstance(value, Bookmark):
             yield value
         elif is_row and name not in arrays:
-            own[name] = value
+            fields[name] = value
         else:
             yield from guessed_in(value, (name,) if isinstance(value, list) else ())
-    if own:
-        yield from guessed_in(own)
+    if fields:
+        yield from guessed_in(fields)
 
 
 def _holds_rows(file: SourceFile, array: str) -> bool:

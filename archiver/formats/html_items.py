@@ -286,4 +286,6 @@ def _escape_text(html: str, element: str = "") -> str:
         has_other_tag = (name if slash else f"/{name}") in names
         return name != _ITEM and (has_other_tag or name_rest.endswith("/"))
 
-    return _MARKUP.sub(lambda found: found[0] if is_markup(found) else f"&lt;{found[0][1:]}", html)
+    return _MARKUP.sub(
+        lambda markup: markup[0] if is_markup(markup) else f"&lt;{markup[0][1:]}", html
+    )

@@ -29,8 +29,8 @@ def flattened(document: Any) -> Any:
     """Move the fields of each annotation into the object that contains the annotation."""
     if isinstance(document, dict):
         within = document.get(ANNOTATION)
-        own = {key: flattened(value) for key, value in document.items() if key != ANNOTATION}
-        return {**within, **own} if isinstance(within, dict) else own
+        properties = {key: flattened(value) for key, value in document.items() if key != ANNOTATION}
+        return {**within, **properties} if isinstance(within, dict) else properties
     if isinstance(document, list):
         return [flattened(each) for each in document]
     return document
@@ -55,9 +55,9 @@ def _flatten_one(schema: dict[str, Any], within: dict[str, Any]) -> dict[str, An
     properties = schema.get("properties", {})
     if ANNOTATION not in properties:
         return schema
-    own = {name: each for name, each in properties.items() if name != ANNOTATION}
+    remaining = {name: each for name, each in properties.items() if name != ANNOTATION}
     required = [each for each in schema.get("required", ()) if each != ANNOTATION]
     return schema | {
-        "properties": {**within["properties"], **own},
+        "properties": {**within["properties"], **remaining},
         "required": [*dict.fromkeys([*within.get("required", ()), *required])],
     }

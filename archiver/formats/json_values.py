@@ -151,7 +151,7 @@ class JsonText:
             return broken(chunk.strip(), problem)
         chunk = ""
         depth = 0
-        begun = False
+        has_begun = False
         while True:
             token = _SKIPPED.match(self._buffer, self._at)
             if token is None:
@@ -159,12 +159,12 @@ class JsonText:
                     return broken(chunk.strip(), problem)
                 continue
             if token[0] in "]}" and depth == 0:
-                self._at += not begun
+                self._at += not has_begun
                 return broken(chunk.strip(), problem)
             depth += (token[0] in "[{") - (token[0] in "]}")
             chunk += token[0][: _MAX_GIVEN - len(chunk)]
             self._at = token.end()
-            begun = True
+            has_begun = True
             is_line = token[0][0] not in '[{"' and "\n" in token[0]
             if depth == 0 and (token[0] in "]}" or is_line):
                 return broken(chunk.strip(), problem)

@@ -146,7 +146,7 @@ FindAsset = Callable[[str], ArchivedPage | None]
 
 
 def _best_copy(
-    find: FindAsset, html: str, whole: Iterable[str], others: Iterable[str]
+    find: FindAsset, html: str, whole: Iterable[str], partial: Iterable[str]
 ) -> ArchivedPage | None:
     """Return the best archived copy of a page.
 
@@ -154,12 +154,12 @@ def _best_copy(
         find: function that returns the stored file of a kind.
         html: the HTML of the article; empty if it is not known.
         whole: kinds of files with the whole page, which are preferred to ``html``.
-        others: kinds of files with the article or a PDF, which are used if ``html`` is empty.
+        partial: kinds of files with the article or a PDF, which are used if ``html`` is empty.
     """
     return (
         next(filter(None, map(find, whole)), None)
         or html_page(html)
-        or next(filter(None, map(find, others)), None)
+        or next(filter(None, map(find, partial)), None)
     )
 
 
@@ -323,8 +323,8 @@ def _table_expressions(stream: BinaryIO) -> Mapping[str, str]:
     tables = {table for table, _ in existing}
     expressions = {}
     for table, expression in _TABLE_EXPRESSIONS.items():
-        some = [name for name in _COLUMNS.get(table, ()) if (table, name) in existing]
-        columns = ", ".join(f"'{name}', p.{name}" for name in some)
+        names = [name for name in _COLUMNS.get(table, ()) if (table, name) in existing]
+        columns = ", ".join(f"'{name}', p.{name}" for name in names)
         expressions[table] = expression.format(columns=columns) if table in tables else "NULL"
     return expressions
 

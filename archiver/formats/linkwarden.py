@@ -110,8 +110,8 @@ def _read_zip(file: SourceFile) -> Iterator[Bookmark]:
 
 
 def _lists(packed: Members) -> Iterator[str]:
-    others = (each for each in packed.names if not _ARCHIVED.fullmatch(each))
-    for name in islice((each for each in others if each.endswith(".json")), _MAX_LISTS):
+    members = (each for each in packed.names if not _ARCHIVED.fullmatch(each))
+    for name in islice((each for each in members if each.endswith(".json")), _MAX_LISTS):
         if LINKWARDEN.recognises(SourceFile(packed.open(name), name)):
             yield name
 

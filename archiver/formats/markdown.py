@@ -262,7 +262,7 @@ class _Converter(MarkdownConverter):
         lines = [line.strip() for line in text.strip().split("\n")]
         joined = "\n".join(lines).removesuffix("\\")
         settled = _LINE_START.sub(
-            lambda found: f"{found[1]}{found[2][:-1]}\\{found[2][-1]}", joined
+            lambda match: f"{match[1]}{match[2][:-1]}\\{match[2][-1]}", joined
         )
         return f"\n\n{settled}\n\n" if settled.strip("\\\n") else ""
 
@@ -503,8 +503,10 @@ def _around_words(text: str, before: str, behind: str) -> str:
 
 def _indented(text: str, first: str, other: str) -> str:
     lines: Iterable[str] = text.split("\n")
-    begun, *further = lines
-    return "\n".join([f"{first}{begun}".rstrip(), *(f"{other}{each}".rstrip() for each in further)])
+    first_line, *further = lines
+    return "\n".join(
+        [f"{first}{first_line}".rstrip(), *(f"{other}{each}".rstrip() for each in further)]
+    )
 
 
 def _backticks(text: str, least: int) -> str:

@@ -99,8 +99,8 @@ def tags_of(link: dict[str, str]) -> tuple[str, ...]:
 
 
 def _tags_in(text: str) -> tuple[str, ...]:
-    own = (word.strip() for word in text.split(","))
-    tags = (tag[:MAX_TITLE] for tag in own if tag and tag != _ARCHIVED_TAG)
+    names = (word.strip() for word in text.split(","))
+    tags = (tag[:MAX_TITLE] for tag in names if tag and tag != _ARCHIVED_TAG)
     return tuple(dict.fromkeys(tags))[:MAX_TAGS]
 
 
@@ -534,7 +534,7 @@ def _clean(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    return _ESCAPED.sub(lambda found: _ESCAPES[found[0]], text)
+    return _ESCAPED.sub(lambda match: _ESCAPES[match[0]], text)
 
 
 BOOKMARKS_HTML = ListForm(_BookmarksHtml, Order.FOLDERS)

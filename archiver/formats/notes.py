@@ -180,8 +180,8 @@ def _read_notes_zip(file: SourceFile) -> Iterator[Bookmark]:
     packed = file.zip
     for name in packed.names if packed else ():
         if packed and name.lower().endswith(_NOTES) and not name.startswith("."):
-            if own := _own_entry(packed, name):
-                yield own
+            if entry := _own_entry(packed, name):
+                yield entry
                 continue
             with packed.open(name) as member:
                 yield from _read_markdown_note(SourceFile(member, name), name)
@@ -204,10 +204,10 @@ def _read_markdown_note(file: SourceFile, name: str) -> Iterator[Bookmark]:
     row = Row(front)
     address = next((each for each in _ADDRESSES if _is_address(row.peek(each))), "")
     tags = guessed_tags(row.take("tags", "tag"))
-    own = row.text(address) if address else ""
-    if own:
+    url = row.text(address) if address else ""
+    if url:
         yield row.bookmark(
-            own,
+            url,
             title=row.text("title") or last.rpartition(".")[0],
             note=row.text("description"),
             added_at=row.moment("created", "date", "datesaved", "saved"),
@@ -216,7 +216,7 @@ def _read_markdown_note(file: SourceFile, name: str) -> Iterator[Bookmark]:
         )
     added_at = parse_date(text_of(front.get("created") or front.get("date")))
     for bookmark in read_plain_text(file):
-        if bookmark.annotation.url_given != own and _is_address(bookmark.annotation.url_given):
+        if bookmark.annotation.url_given != url and _is_address(bookmark.annotation.url_given):
             note = Row({"note": name}).bookmark("").annotation.source_record
             yield Bookmark(
                 replace(
@@ -282,9 +282,11 @@ def _is_ours(file: SourceFile) -> bool:
     packed = file.zip
     if packed is None:
         return False
-    own = [each for each in packed.names if _OWN.search(each)]
+    members = [each for each in packed.names if _OWN.search(each)]
     notes = sum(each.lower().endswith(_NOTES) for each in packed.names)
-    return len(own) * 2 > notes and any(_own_entry(packed, each) for each in own[:_MAX_TRIED])
+    return len(members) * 2 > notes and any(
+        _own_entry(packed, each) for each in members[:_MAX_TRIED]
+    )
 
 
 OWN_MARKDOWN = Importer(

@@ -68,8 +68,8 @@ def _python_list(value: Any) -> tuple[str, ...]:
 def _readwise_bookmark(row: Row) -> Bookmark:
     """Return a bookmark of Readwise Reader, where a tag marks favorites."""
     tags = _python_list(row.take("documenttags"))
-    own = tuple(each for each in tags if each.lower() != _FAVORITE)
-    return _READWISE.bookmark(row, tags=own, is_starred=own != tags)
+    tag_names = tuple(each for each in tags if each.lower() != _FAVORITE)
+    return _READWISE.bookmark(row, tags=tag_names, is_starred=tag_names != tags)
 
 
 _READWISE = FieldMap(added_at="saveddate", is_read="location")

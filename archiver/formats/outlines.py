@@ -143,8 +143,8 @@ def _feeds(file: SourceFile) -> Iterator[Subscription]:
             url = parse_url(address)
         except InvalidUrl:
             continue
-        own = row.names("category", "categories")
-        tags = dict.fromkeys((*own, *(each[:MAX_TITLE] for each in enclosing if each)))
+        categories = row.names("category", "categories")
+        tags = dict.fromkeys((*categories, *(each[:MAX_TITLE] for each in enclosing if each)))
         yield Subscription(
             url=url,
             title="" if title in (address, url) else title[:MAX_TITLE],

@@ -107,7 +107,7 @@ def _highlights_cell(annotation: Annotation) -> str:
 def _read_row(row: Row) -> Bookmark:
     row.drop(*_ARCHIVE_COLUMNS)
     fields = {name: unescape_cell(row.take(plain(name)) or "") for name in _USER_COLUMNS}
-    others = write_source_record(row.remaining())
+    remaining = write_source_record(row.remaining())
     highlights_json, added = fields["highlights"], fields["added_at"]
     try:
         highlights = read_highlights(json.loads(highlights_json)) if highlights_json else ()
@@ -126,7 +126,7 @@ def _read_row(row: Row) -> Bookmark:
         is_starred=fields["is_starred"] == _YES,
         folders=tuple(filter(None, fields["folders"].split("\n"))),
         places=places,
-        source_record=merged_source_records(fields["source_record"], others),
+        source_record=merged_source_records(fields["source_record"], remaining),
         highlights=highlights,
     )
     return Bookmark(annotation)

@@ -82,14 +82,14 @@ def read_annotation(document: Mapping[str, Any]) -> Annotation:
         KeyError, TypeError, ValueError, AttributeError: the document is invalid.
     """
     values = {name: read(document[name]) for name, read in _READERS.items() if name in document}
-    others = {
+    remaining = {
         name: value
         for name, value in document.items()
         if name not in _DERIVED and name not in _READERS
     }
-    archive = _archive_record(others.pop(ARCHIVE, None))
+    archive = _archive_record(remaining.pop(ARCHIVE, None))
     record = merged_source_records(values.pop("source_record", ""), archive)
-    record = merged_source_records(record, write_source_record(others))
+    record = merged_source_records(record, write_source_record(remaining))
     return Annotation(**values, source_record=record)
 
 
@@ -149,8 +149,8 @@ def _archive(exported: ExportedEntry) -> tuple[dict[str, Any], str]:
     if entry.state in (State.QUEUED, State.LINK) and not exported.snapshots:
         for line, document in _lines(record):
             if _is_archive_line(document):
-                others = "\n".join(each for each in record.split("\n") if each != line)
-                return document[ARCHIVE], others
+                lines = "\n".join(each for each in record.split("\n") if each != line)
+                return document[ARCHIVE], lines
     return _archive_of(entry, exported.snapshots), without_captures(record)
 
 
@@ -177,8 +177,8 @@ def _archive_of(entry: Entry, snapshots: tuple[Snapshot, ...]) -> dict[str, Any]
 
 
 def _snapshot(snapshot: Snapshot) -> dict[str, Any]:
-    own = {name: to_document(getattr(snapshot, name)) for name in _SNAPSHOT_FIELDS}
-    return own | {name: getattr(snapshot.capture, name) for name in _CAPTURE_FIELDS}
+    fields = {name: to_document(getattr(snapshot, name)) for name in _SNAPSHOT_FIELDS}
+    return fields | {name: getattr(snapshot.capture, name) for name in _CAPTURE_FIELDS}
 
 
 def _archive_record(archive: Any) -> str:

@@ -223,7 +223,7 @@ class Row:
         title: str = "",
         folder: Iterable[str] = (),
         page: ArchivedPage | str = "",
-        **known: Any,
+        **fields: Any,
     ) -> Bookmark:
         """Return a bookmark; its source record gets the fields that were not removed.
 
@@ -233,14 +233,14 @@ class Row:
                 services write the address if there is no title.
             folder: names of the folders that contain the bookmark, the outermost first.
             page: the archived page, or its HTML.
-            known: other fields of the annotation.
+            fields: other fields of the annotation.
         """
         title = " ".join(title.split())
         record = write_source_record(self.remaining()) if self._fields else ""
         if path := folder_path(folder):
-            known["folders"] = (path,)
+            fields["folders"] = (path,)
         annotation = Annotation(
-            url[:MAX_URL], title="" if title == url else title, source_record=record, **known
+            url[:MAX_URL], title="" if title == url else title, source_record=record, **fields
         )
         return Bookmark(annotation, page=html_page(page) if isinstance(page, str) else page)
 
@@ -426,8 +426,8 @@ class FieldMap:
     parse_tags: Callable[[Any], tuple[str, ...]] = names_of
     parse_folders: Callable[[Any], tuple[str, ...]] = one_folder
 
-    def bookmark(self, row: Row, url: str = "", /, **known: Any) -> Bookmark:
-        """Return the bookmark of a row; ``url`` and ``known`` take precedence over its fields."""
+    def bookmark(self, row: Row, url: str = "", /, **values: Any) -> Bookmark:
+        """Return the bookmark of a row; ``url`` and ``values`` take precedence over its fields."""
         row.drop(*_names(self.unused))
         url = url or row.text(*_names(self.url))
         tags = self.parse_tags(row.take(*_names(self.tags)))
@@ -442,7 +442,7 @@ class FieldMap:
             "is_starred": row.flag(*_names(self.is_starred)),
             "page": row.text(*_names(self.page)),
         }
-        return row.bookmark(url, **fields | known)
+        return row.bookmark(url, **fields | values)
 
 
 def _names(names: Names) -> tuple[str, ...]:
@@ -538,10 +538,10 @@ def guessed_in(value: Any, folders: tuple[str, ...] = ()) -> Iterator[Bookmark]:
 def _in_object(value: dict[str, Any], folders: tuple[str, ...]) -> Iterator[Bookmark]:
     name = first_of(text_of(value.get(each)) for each in ("title", "name"))
     rows = {key: each for key, each in value.items() if _are_rows(key, each)}
-    own = {key: each for key, each in value.items() if key not in rows}
-    texts = [key for key, each in own.items() if isinstance(each, str)]
+    fields = {key: each for key, each in value.items() if key not in rows}
+    texts = [key for key, each in fields.items() if isinstance(each, str)]
     is_row = bool(address_columns(texts)) if rows else bool(texts)
-    if is_row and (columns := guessed(own)):
+    if is_row and (columns := guessed(fields)):
         yield within(columns, folders)
         inner = [*rows.values()]
     else:

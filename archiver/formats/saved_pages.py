@@ -77,7 +77,7 @@ def mime_parts(data: bytes) -> list[MimePart]:
         parts = [*islice(message.walk(), MAX_MIME_PARTS)]
     except _PARSE_ERRORS:
         return []
-    return [found for part in parts if not part.is_multipart() and (found := _part(part))]
+    return [page for part in parts if not part.is_multipart() and (page := _part(part))]
 
 
 def page_of(parts: list[MimePart], url: str) -> ArchivedPage | None:
@@ -90,12 +90,12 @@ def page_of(parts: list[MimePart], url: str) -> ArchivedPage | None:
     if root is None:
         return None
     places = {each.content_id: _part_address(each, url) for each in parts if each.content_id}
-    others = tuple(
+    resources = tuple(
         ArchivedPart(_part_address(each, url), each.media_type, _resolved(each, places))
         for each in parts
         if each is not root
     )
-    return ArchivedPage(_resolved(root, places), root.media_type, others)
+    return ArchivedPage(_resolved(root, places), root.media_type, resources)
 
 
 def _fields(message: Message) -> dict[str, str]:
@@ -153,8 +153,8 @@ def _read(file: SourceFile) -> Iterator[Bookmark]:
         return
     row = Row({**head})
     parts = _parts(file)
-    stated = (row.text(name.lower().replace("-", "")) for name in _NAMES)
-    url = first_of((*stated, _place_of_page(parts)))
+    names = (row.text(name.lower().replace("-", "")) for name in _NAMES)
+    url = first_of((*names, _place_of_page(parts)))
     if not url:
         yield unreadable(file.name, _NO_PLACE)
         return
@@ -260,7 +260,7 @@ def _rewrite_references(content: bytes, places: Mapping[bytes, bytes]) -> bytes:
         return content
     longest_first = sorted(places, key=len, reverse=True)
     any_of_them = re.compile(b"|".join(map(re.escape, longest_first)))
-    return any_of_them.sub(lambda found: places[found[0]], content)
+    return any_of_them.sub(lambda match: places[match[0]], content)
 
 
 _MARK = re.compile(

@@ -117,8 +117,8 @@ def tidy_tag(tag: str) -> str:
 
 def bounded_tags(tags: Sequence[str]) -> tuple[str, ...]:
     """Limit the length and number of untrusted tags, and remove duplicates."""
-    some = [_bounded_tag(tag.lstrip()[:_MAX_EXAMINED]) for tag in tags[:MAX_TAGS]]
-    return unique_tags(filter(None, some))
+    bounded = [_bounded_tag(tag.lstrip()[:_MAX_EXAMINED]) for tag in tags[:MAX_TAGS]]
+    return unique_tags(filter(None, bounded))
 
 
 @lru_cache(4096)
@@ -135,8 +135,8 @@ def _bounded_folders(folders: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _tidy_folders(folders: tuple[str, ...]) -> tuple[str, ...]:
-    some = (folder_path(map(tidy_tag, folder_names(each))) for each in folders[:MAX_FOLDERS])
-    return tuple(dict.fromkeys(filter(None, some)))
+    paths = (folder_path(map(tidy_tag, folder_names(each))) for each in folders[:MAX_FOLDERS])
+    return tuple(dict.fromkeys(filter(None, paths)))
 
 
 _cached_folders = lru_cache(4096)(_tidy_folders)

@@ -184,8 +184,8 @@ def _unwrap_post(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     inner = value.get("bookmark") or value.get("like")
-    others = {name: each for name, each in value.items() if name not in ("bookmark", "like")}
-    return others | inner if isinstance(inner, dict) else value
+    remaining = {name: each for name, each in value.items() if name not in ("bookmark", "like")}
+    return remaining | inner if isinstance(inner, dict) else value
 
 
 def _post(row: Row) -> Bookmark:

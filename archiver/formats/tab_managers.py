@@ -42,8 +42,8 @@ def _read_onetab(file: SourceFile) -> Iterator[Bookmark]:
 def _fits(file: SourceFile) -> bool:
     lines = [line for line in file.text[:4096].splitlines()[:20] if line.strip()]
     tabs = sum(_ONETAB.match(line) is not None for line in lines)
-    others = [line for line in lines if not _ADDRESS_FIRST.match(line)]
-    return file.is_text and tabs > 0 and not any("://" in line for line in others)
+    titles = [line for line in lines if not _ADDRESS_FIRST.match(line)]
+    return file.is_text and tabs > 0 and not any("://" in line for line in titles)
 
 
 ONETAB = Importer(

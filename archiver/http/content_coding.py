@@ -111,15 +111,15 @@ def _codings(content_encoding: str | None) -> list[str]:
 
 
 def _decoded(pieces: Iterable[bytes], make: Callable[[], _Decoder]) -> Iterator[bytes]:
-    decoder, begun = make(), False
+    decoder, has_begun = make(), False
     source = iter(pieces)
     for piece in source:
         try:
             for out in decoder.feed(piece):
-                begun = True
+                has_begun = True
                 yield out
         except _CORRUPT:
-            if not begun:
+            if not has_begun:
                 yield piece
                 yield from source
             return

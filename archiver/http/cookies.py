@@ -385,7 +385,9 @@ class UserCookies:
             initiators: all hosts that led to the request, as for ``cookies_for``.
             jar: the cookies set during the visit; they replace user cookies with the same key.
         """
-        own = self._followed.value if self._followed else self._cookies
+        user_cookies = self._followed.value if self._followed else self._cookies
         if jar:
-            own = [*({each.key: each for each in own} | jar.by_key).values()]
-        return cookies_for(url, own, time.time(), initiators) if own else NO_COOKIES
+            user_cookies = [*({each.key: each for each in user_cookies} | jar.by_key).values()]
+        return (
+            cookies_for(url, user_cookies, time.time(), initiators) if user_cookies else NO_COOKIES
+        )

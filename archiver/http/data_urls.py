@@ -52,9 +52,9 @@ def read_data_url(url: str) -> DataUrl | None:
             payload = b64decode(packed + b"=" * (-len(packed) % 4))
         except Error:
             return None
-    stated = parse_media_type(f"text/plain{head}" if head.startswith(";") else head) or _PLAIN
-    decoded = decode_document(payload, stated.essence, stated.get("charset"), NO_BASE)
-    return DataUrl(stated, decoded.text, mark + fragment)
+    media_type = parse_media_type(f"text/plain{head}" if head.startswith(";") else head) or _PLAIN
+    decoded = decode_document(payload, media_type.essence, media_type.get("charset"), NO_BASE)
+    return DataUrl(media_type, decoded.text, mark + fragment)
 
 
 def write_data_url(essence: str, text: str, fragment: str = "") -> str:

@@ -217,8 +217,8 @@ class Fetcher:
     async def _connect(self, url: str) -> Connection:
         if self._connector is None:
             self._connector = self._open_connector()
-        wanted = self._requests.connection_request(url)
-        return await self._connector.connect(wanted, traces=[], timeout=self._timeout)
+        connection_request = self._requests.connection_request(url)
+        return await self._connector.connect(connection_request, traces=[], timeout=self._timeout)
 
     async def _send(
         self,

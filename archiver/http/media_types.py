@@ -39,8 +39,8 @@ class MediaType:
 
     def with_parameter(self, name: str, value: str) -> Self:
         """Return a copy with the parameter set, or removed if the value is empty."""
-        others = tuple(pair for pair in self.parameters if pair[0] != name)
-        return type(self)(self.essence, (*others, (name, value)) if value else others)
+        parameters = tuple(pair for pair in self.parameters if pair[0] != name)
+        return type(self)(self.essence, (*parameters, (name, value)) if value else parameters)
 
     @property
     def is_xml(self) -> bool:
@@ -65,12 +65,12 @@ class MediaType:
 
 def parse_media_type(text: str) -> MediaType | None:
     """Parse one media type (MIME Sniffing §4.4); return None if it is invalid."""
-    essence, _, rest = text.strip(_WHITESPACE).partition(";")
+    essence, _, tail = text.strip(_WHITESPACE).partition(";")
     kind, _, subtype = essence.rstrip(_WHITESPACE).partition("/")
     if not (_TOKEN.fullmatch(kind) and _TOKEN.fullmatch(subtype)):
         return None
     parameters: dict[str, str] = {}
-    for name, value in _parameters(rest):
+    for name, value in _parameters(tail):
         if _TOKEN.fullmatch(name) and _QUOTABLE.fullmatch(value):
             parameters.setdefault(name.lower(), value)
         if len(parameters) == _MAX_PARAMETERS:

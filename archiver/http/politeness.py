@@ -200,8 +200,8 @@ class Throttle:
 
     def delay_of(self, host: str) -> float:
         """Return the seconds between two requests; longer if other workers share the host."""
-        own = self._rules.of_host(host).delay if self._rules else None
-        delay = self._delay if own is None else own * self._processes
+        rule_delay = self._rules.of_host(host).delay if self._rules else None
+        delay = self._delay if rule_delay is None else rule_delay * self._processes
         if self._shared is None or host in self._shared.hosts:
             return delay
         return delay * self._shared.workers

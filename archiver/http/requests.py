@@ -72,8 +72,8 @@ class OutgoingRequest:
 
     @property
     def _site(self) -> str:
-        wanted = "sec-fetch-site"
-        return next((value for name, value in self.headers if name.lower() == wanted), "")
+        field = "sec-fetch-site"
+        return next((value for name, value in self.headers if name.lower() == field), "")
 
 
 MAX_ORIGINS = 4096
@@ -129,17 +129,17 @@ class Requests:
         fields = CIMultiDict({hdrs.HOST: self.connection_request(origin).headers[hdrs.HOST]})
         if not request.is_browser:
             fields.extend(self._fields)
-        given = CIMultiDict(request.headers)
+        headers = CIMultiDict(request.headers)
         if cookies:  # the user's cookies come before cookies set by pages
-            own = cookies.encode().decode(encoding)
-            given[hdrs.COOKIE] = "; ".join((own, *given.popall(hdrs.COOKIE, [])))
+            encoded = cookies.encode().decode(encoding)
+            headers[hdrs.COOKIE] = "; ".join((encoded, *headers.popall(hdrs.COOKIE, [])))
         if user_agent:
-            given[hdrs.USER_AGENT] = user_agent.encode().decode(encoding)
+            headers[hdrs.USER_AGENT] = user_agent.encode().decode(encoding)
         if request.body:
-            given[hdrs.CONTENT_LENGTH] = str(len(request.body))
-        for name in {name.lower(): name for name in given}.values():
-            fields[name] = given[name]
-            for more in given.getall(name)[1:]:
+            headers[hdrs.CONTENT_LENGTH] = str(len(request.body))
+        for name in {name.lower(): name for name in headers}.values():
+            fields[name] = headers[name]
+            for more in headers.getall(name)[1:]:
                 fields.add(name, more)
         lines = [f"{request.method} {target} HTTP/1.1"]
         lines += [f"{name}: {value}" for name, value in fields.items()]

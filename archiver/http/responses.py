@@ -131,8 +131,8 @@ class OpenResponse:
         self._refuse_too_large(self._reader.content_length or 0)
         while wire := await self._line.piece():
             yield await self._take(wire)
-        if rest := await self._take_rest():
-            yield rest
+        if remaining := await self._take_rest():
+            yield remaining
 
     async def whole(self) -> Exchange:
         """Read the whole body and return the exchange; the caller closes the exchange.

@@ -93,8 +93,8 @@ def _unescape(text: str) -> str:
         text = text.encode().decode("latin-1")
     if "%" not in text:
         return text
-    once = unquote_to_bytes(text.encode("latin-1")).decode("latin-1")
-    return _unescape_nested(once) if "%" in once else once
+    unescaped = unquote_to_bytes(text.encode("latin-1")).decode("latin-1")
+    return _unescape_nested(unescaped) if "%" in unescaped else unescaped
 
 
 def _unescape_nested(text: str) -> str:
@@ -108,7 +108,7 @@ def _unescape_nested(text: str) -> str:
 
 
 def _escape(text: str) -> str:
-    return _ESCAPED.sub(lambda found: f"%{ord(found[0]):02x}", text)
+    return _ESCAPED.sub(lambda match: f"%{ord(match[0]):02x}", text)
 
 
 _PATH_SESSIONS = (

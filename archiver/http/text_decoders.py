@@ -129,7 +129,7 @@ class _Decoder:
         text = self._inner.decode(data, final)
         if self._find is None:
             return text
-        return self._find.sub(lambda found: self._different[found[0]], text)
+        return self._find.sub(lambda match: self._different[match[0]], text)
 
 
 def double_byte_decoder(encoding: Encoding) -> _Decoder:
@@ -433,13 +433,13 @@ def _table(encoding: Encoding) -> str:
     Bytes from 0x80 to 0x9F that the encoding does not define become C1 control characters.
     """
     if encoding == X_USER_DEFINED:
-        known = bytes(range(256)).decode("latin-1")
+        characters = bytes(range(256)).decode("latin-1")
     else:
-        known = bytes(range(256)).decode(_python_name(encoding), "replace")
+        characters = bytes(range(256)).decode(_python_name(encoding), "replace")
     different = _DIFFERENT.get(encoding, {})
     return "".join(
         different.get(byte, chr(byte) if char == _REPLACED and byte < 0xA0 else char)
-        for byte, char in enumerate(known)
+        for byte, char in enumerate(characters)
     )
 
 

@@ -42,7 +42,7 @@ _FILES_AND_DOMAINS = frozenset({"md", "py", "java", "zip", "mov", "mobi"})
 """
 
 
-def with_scheme(given: str) -> str:
+def with_scheme(address: str) -> str:
     """Add a scheme to a user-supplied address without one.
 
     The scheme is ``https://``. It is ``http://`` for IP addresses, localhost and ports other than
@@ -51,7 +51,7 @@ def with_scheme(given: str) -> str:
     >>> with_scheme("example.org/x"), with_scheme("127.0.0.1:8080/x"), with_scheme("two words")
     ('https://example.org/x', 'http://127.0.0.1:8080/x', 'two words')
     """
-    text = unwrapped(given.strip())
+    text = unwrapped(address.strip())
     host = None if _SCHEME_PASTED.match(text) else _HOST.match(text)
     if not host:
         return text
@@ -59,7 +59,7 @@ def with_scheme(given: str) -> str:
     return f"http{'' if is_plain else 's'}://{text}"
 
 
-def unwrapped(given: str) -> str:
+def unwrapped(address: str) -> str:
     """Return the address of the page that is shown at an internal address of a browser.
 
     Such internal addresses are those of suspended tabs, reader views, page sources and feeds.
@@ -69,15 +69,15 @@ def unwrapped(given: str) -> str:
     >>> unwrapped("chrome-extension://abc/suspended.html#ttl=A&uri=https://a.example/?b=1&c=2")
     'https://a.example/?b=1&c=2'
     """
-    match = None if given.startswith(_HTTP) else _WRAPPED.match(given.strip())
+    match = None if address.startswith(_HTTP) else _WRAPPED.match(address.strip())
     if not match:
-        return given
+        return address
     if match["feed"]:
         return f"http:{match['feed']}"
     return match["plain"] or match["whole"] or unquote(match["coded"])
 
 
-def words_of(given: str) -> str:
+def words_of(address: str) -> str:
     """Return text typed into the address field if it is a search query; otherwise empty.
 
     Text with several lines counts as addresses, and so does text that begins with a scheme, even if
@@ -88,7 +88,7 @@ def words_of(given: str) -> str:
     >>> words_of("node.js"), words_of("README.md"), words_of("www.gov.md"), words_of("mailto:a@b")
     ('node.js', 'README.md', '', '')
     """
-    text = given.strip()
+    text = address.strip()
     if "\n" not in text and _is_file_name(text):
         return text
     is_address = "\n" in text or _SCHEME_PASTED.match(with_scheme(text))
@@ -150,13 +150,13 @@ _BEYOND_ASCII = re.compile("[\x80-\xff]")
 _HTTP = ("http://", "https://")
 
 
-def parse_url(given: str) -> str:
+def parse_url(address: str) -> str:
     """Parse a user-supplied URL and serialise it as browsers do, without its fragment.
 
     Raises:
         InvalidUrl: the text is not an http(s) URL that can be archived; the message says why.
     """
-    text = given.strip()
+    text = address.strip()
     if not text:
         raise InvalidUrl("The URL is empty. It must start with https:// or http://.")
     if len(text) > MAX_CHARACTERS:
@@ -170,7 +170,7 @@ _ROUTE = re.compile(r"/[^#]|!/?[^/]")
 """Start of a fragment that is a route of a web application, not a place in a page."""
 
 
-def parse_entry_url(given: str) -> str:
+def parse_entry_url(user_input: str) -> str:
     """Parse the URL of an entry like ``parse_url``, but keep the route of a web application.
 
     A route is a fragment such as ``#/settings`` or ``#!about``, which selects the content. Other
@@ -182,10 +182,10 @@ def parse_entry_url(given: str) -> str:
     Raises:
         InvalidUrl: ``parse_url`` rejects the text, or the URL with its route is too long.
     """
-    url = parse_url(given)
-    if "#" not in given or not _ROUTE.match(given.partition("#")[2]):
+    url = parse_url(user_input)
+    if "#" not in user_input or not _ROUTE.match(user_input.partition("#")[2]):
         return url
-    address: str = ada_url.normalize_url(given.strip())
+    address: str = ada_url.normalize_url(user_input.strip())
     route = address.partition("#")[2]
     if len(url) + len(route) >= MAX_CHARACTERS:
         raise InvalidUrl(TOO_LONG, most=MAX_CHARACTERS)
@@ -218,10 +218,10 @@ def join(base: str, reference: str) -> str | None:
 
 
 def _without_user(url: str) -> str:
-    scheme, slashes, rest = url.partition("//")
-    authority = rest.partition("/")[0]
+    scheme, slashes, location = url.partition("//")
+    authority = location.partition("/")[0]
     user, at, _ = authority.rpartition("@")
-    return f"{scheme}{slashes}{rest[len(user) + 1 :]}" if at else url
+    return f"{scheme}{slashes}{location[len(user) + 1 :]}" if at else url
 
 
 def redirect_target(url: str, status: int, headers: Iterable[tuple[str, str]]) -> str | None:
@@ -246,7 +246,7 @@ def escape_bytes(field: str) -> str:
     Args:
         field: the field value, decoded as latin-1.
     """
-    return _BEYOND_ASCII.sub(lambda found: f"%{ord(found[0]):02X}", field)
+    return _BEYOND_ASCII.sub(lambda match: f"%{ord(match[0]):02X}", field)
 
 
 def hash_url(url: str) -> HashUrl:
@@ -301,7 +301,7 @@ def _error_for(text: str) -> InvalidUrl:
 
 def _suggest_scheme(text: str) -> InvalidUrl:
     if " " not in text and "." in text:
-        meant = with_scheme(text[:200])
-        meant = meant if "://" in meant else f"https://{meant}"
-        return InvalidUrl(NO_SCHEME, meant=meant)
+        suggestion = with_scheme(text[:200])
+        suggestion = suggestion if "://" in suggestion else f"https://{suggestion}"
+        return InvalidUrl(NO_SCHEME, meant=suggestion)
     return InvalidUrl("This is not a URL. A URL starts with https:// or http://.")

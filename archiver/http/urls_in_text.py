@@ -76,7 +76,7 @@ def split_urls(line: str) -> list[str]:
 
 def first_url_in(text: str) -> str:
     """Return the first URL in a text; empty if there is none."""
-    return next((found.url for found in urls_in_text(text)), "")
+    return next((match.url for match in urls_in_text(text)), "")
 
 
 def _without_references(text: str, start: int, url: str) -> str:

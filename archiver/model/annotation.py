@@ -47,10 +47,10 @@ def merged_source_records(first: str, second: str) -> str:
     if not second or second == first:
         return first
     lines = first.split("\n") if first else []
-    known, room = {*lines}, MAX_SOURCE_RECORD - len(first)
+    existing, room = {*lines}, MAX_SOURCE_RECORD - len(first)
     for line in second.split("\n"):
-        if line not in known and len(line) < room:
-            known.add(line)
+        if line not in existing and len(line) < room:
+            existing.add(line)
             lines.append(line)
             room -= len(line) + 1
     return "\n".join(lines)
@@ -63,15 +63,15 @@ def bounded_source_record(record: str) -> str:
 
 def read_source_record(record: str) -> list[dict[str, Any]]:
     """Parse a source record: one dictionary per line; other lines are skipped."""
-    found = []
+    pairs = []
     for line in record.split("\n"):
         try:
             fields = json.loads(line)
         except (ValueError, RecursionError):
             continue
         if isinstance(fields, dict):
-            found.append(fields)
-    return found
+            pairs.append(fields)
+    return pairs
 
 
 def _dump(fields: Mapping[str, Any]) -> str:
@@ -264,16 +264,16 @@ class Annotation:
         return both.in_lists(_merged_lists(self.lists, later.lists))
 
 
-def merge_all(some: Sequence[Annotation]) -> Annotation:
+def merge_all(annotations: Sequence[Annotation]) -> Annotation:
     """Merge annotations in order; there must be at least one.
 
     Neighbours are merged pairwise, which takes less time than merging each with the growing result.
     """
-    while len(some) > 1:
-        pairs = zip(some[::2], some[1::2], strict=False)
-        odd = some[-1:] if len(some) % 2 else ()
-        some = [*(first.merged(later) for first, later in pairs), *odd]
-    return some[0]
+    while len(annotations) > 1:
+        pairs = zip(annotations[::2], annotations[1::2], strict=False)
+        odd = annotations[-1:] if len(annotations) % 2 else ()
+        annotations = [*(first.merged(later) for first, later in pairs), *odd]
+    return annotations[0]
 
 
 def by_path(folders: Sequence[str], places: Sequence[int]) -> dict[str, int]:
@@ -296,8 +296,12 @@ def _source_records(first: Annotation, later: Annotation) -> str:
     was = first.source_record
     if later.title in ("", first.title) and '{"title":' not in was + later.source_record:
         return merged_source_records(was, later.source_record)
-    given = [write_source_record({"title": each.title}) for each in (first, later) if each.title]
-    merged = merged_source_records(was, "\n".join(filter(None, (later.source_record, *given))))
+    title_records = [
+        write_source_record({"title": each.title}) for each in (first, later) if each.title
+    ]
+    merged = merged_source_records(
+        was, "\n".join(filter(None, (later.source_record, *title_records)))
+    )
     now = write_source_record({"title": first.title or later.title})
     lines = [each for each in merged.split("\n") if each and each != now]
     titles = {each for each in lines if _is_title(each)}
@@ -378,5 +382,5 @@ class AnnotationChange:
         )
 
 
-def _or(wanted: str | None, present: str) -> str:
-    return present if wanted is None else wanted
+def _or(new: str | None, current: str) -> str:
+    return current if new is None else new

@@ -29,8 +29,8 @@ def folder_path(names: Iterable[str]) -> str:
     'Recipes/Soups\\/Stews'
     """
     tidy = (" ".join(name.split())[:MAX_NAME] for name in names)
-    some = [_SPECIAL.sub(r"\\\1", name) for name in tidy if name]
-    return "/".join(some[:MAX_DEPTH])
+    escaped = [_SPECIAL.sub(r"\\\1", name) for name in tidy if name]
+    return "/".join(escaped[:MAX_DEPTH])
 
 
 def folder_names(path: str) -> tuple[str, ...]:
@@ -194,7 +194,7 @@ def moved_path(path: str, old: str, new: str) -> str:
     return new + path[len(old) :] if is_within(path, old) else path
 
 
-def path_for_search(path: str, taken: Collection[str]) -> str:
+def path_for_search(path: str, used: Collection[str]) -> str:
     """Return an unused path for a saved search, if a list already has its path.
 
     >>> path_for_search("Food/Soups", {"Food/Soups (search)"})
@@ -203,7 +203,7 @@ def path_for_search(path: str, taken: Collection[str]) -> str:
     *outer, name = folder_names(path)
     marks = chain([" (search)"], (f" (search {n})" for n in count(2)))
     paths = (folder_path((*outer, name[: MAX_NAME - len(mark)] + mark)) for mark in marks)
-    return next(each for each in paths if each not in taken)
+    return next(each for each in paths if each not in used)
 
 
 def with_parents(lists: Iterable[EntryList]) -> list[EntryList]:
@@ -297,9 +297,9 @@ def placed(lists: Sequence[EntryList], path: str, before: str) -> list[EntryList
     """
     tree = as_tree(lists)
     moved = next(each for each in tree if each.path == path)
-    others = [each for each in tree if each.path != path]
-    at = next((n for n, each in enumerate(others) if each.path == before), len(others))
-    return as_tree([*others[:at], moved, *others[at:]])
+    remaining = [each for each in tree if each.path != path]
+    at = next((n for n, each in enumerate(remaining) if each.path == before), len(remaining))
+    return as_tree([*remaining[:at], moved, *remaining[at:]])
 
 
 def shifted(lists: Sequence[EntryList], path: str, *, down: bool) -> list[EntryList]:
@@ -314,6 +314,6 @@ def shifted(lists: Sequence[EntryList], path: str, *, down: bool) -> list[EntryL
     if not 0 <= other < len(siblings):
         return tree
     siblings[at], siblings[other] = siblings[other], siblings[at]
-    known, moved = {each.path: each for each in tree}, iter(siblings)
+    by_path, moved = {each.path: each for each in tree}, iter(siblings)
     are_siblings = frozenset(siblings)
-    return as_tree([known[next(moved)] if each.path in are_siblings else each for each in tree])
+    return as_tree([by_path[next(moved)] if each.path in are_siblings else each for each in tree])

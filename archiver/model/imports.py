@@ -349,8 +349,8 @@ class Choices:
         is_left_out = self.folders_as is FoldersAs.IGNORED
         if not (self.into or is_left_out):
             return labelled
-        kept = {} if is_left_out else annotation.lists
-        return labelled.in_lists(_moved_below(self.into, kept) if self.into else kept)
+        lists = {} if is_left_out else annotation.lists
+        return labelled.in_lists(_moved_below(self.into, lists) if self.into else lists)
 
     def arranged(self, lists: Sequence[EntryList]) -> tuple[EntryList, ...]:
         """Return the lists of a file after applying the options for folders.
@@ -389,9 +389,9 @@ def _folder_tags(folders: tuple[str, ...], folders_as: FoldersAs) -> tuple[str, 
     return folders if folders_as is FoldersAs.PATHS else ()
 
 
-def _moved_below(into: str, lists: Mapping[str, int]) -> dict[str, int]:
-    """Move lists below ``into``; if there are none, return only ``into``."""
-    outer = folder_names(into)
+def _moved_below(parent: str, lists: Mapping[str, int]) -> dict[str, int]:
+    """Move lists below ``parent``; if there are none, return only ``parent``."""
+    outer = folder_names(parent)
     inner = {_below(outer, path): lists[path] for path in lists}
     return inner or {folder_path(outer): 0}
 
@@ -486,8 +486,8 @@ class ImportSurvey:
 
 def min_and_max(moments: Iterable[int]) -> tuple[int, ...]:
     """Return (minimum, maximum); empty if there are no values."""
-    some = [*moments]
-    return (min(some), max(some)) if some else ()
+    values = [*moments]
+    return (min(values), max(values)) if values else ()
 
 
 NO_ADDRESS = marked("This row has no URL.")

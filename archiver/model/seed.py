@@ -67,14 +67,14 @@ class Bookmark:
     is_broken: bool = False
 
 
-def unreadable(given: str, problem: str) -> Bookmark:
-    """Return a bookmark for a row that can't be imported; ``given`` is the text of the row."""
-    return Bookmark(Annotation(given[:500]), problem)
+def unreadable(text: str, problem: str) -> Bookmark:
+    """Return a bookmark for a row that can't be imported; ``text`` is the text of the row."""
+    return Bookmark(Annotation(text[:500]), problem)
 
 
-def broken(given: str, problem: str) -> Bookmark:
-    """Return a marker of a position where the file can't be read; ``given`` is the text there."""
-    return Bookmark(Annotation(given[:500]), problem, is_broken=True)
+def broken(text: str, problem: str) -> Bookmark:
+    """Return a marker of a position where the file can't be read; ``text`` is the text there."""
+    return Bookmark(Annotation(text[:500]), problem, is_broken=True)
 
 
 @dataclass(frozen=True, slots=True)

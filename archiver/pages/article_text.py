@@ -50,14 +50,14 @@ def beginning(text: str) -> str:
     Lines shorter than ``LEAST_LINE`` are left out, and the text is cut between words. Text without
     spaces near the end, as in Chinese and Japanese, is cut at the limit.
     """
-    begun = ""
+    text_so_far = ""
     for line in text.splitlines():
         if len(line) >= LEAST_LINE:
-            begun = f"{begun} {line}".lstrip()
-        if len(begun) > MAX_BEGINNING:
-            cut = begun.rfind(" ", MAX_BEGINNING - _MAX_CUT, MAX_BEGINNING)
-            return begun[: cut if cut >= 0 else MAX_BEGINNING] + "…"
-    return begun
+            text_so_far = f"{text_so_far} {line}".lstrip()
+        if len(text_so_far) > MAX_BEGINNING:
+            cut = text_so_far.rfind(" ", MAX_BEGINNING - _MAX_CUT, MAX_BEGINNING)
+            return text_so_far[: cut if cut >= 0 else MAX_BEGINNING] + "…"
+    return text_so_far
 
 
 def without_tags(html: str) -> str:

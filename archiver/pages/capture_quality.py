@@ -114,26 +114,26 @@ def score_of(
     return Score(round(value), tuple(reasons))
 
 
-def _of_limits(rendering: Rendering, seen: QualitySignals) -> Iterator[tuple[float, Message]]:
+def _of_limits(rendering: Rendering, signals: QualitySignals) -> Iterator[tuple[float, Message]]:
     """Yield (factor, message) for each limit that the rendering reached."""
     is_unshown = rendering is Rendering.NEEDED
-    for limit in seen.limits:
+    for limit in signals.limits:
         yield _UNSHOWN if is_unshown else _FACTORS.get(limit, _LIMITED), limit.sentence
 
 
-def _of_page(rendering: Rendering, seen: QualitySignals) -> Iterator[tuple[float, Message]]:
+def _of_page(rendering: Rendering, signals: QualitySignals) -> Iterator[tuple[float, Message]]:
     """Yield (factor, message) for each flaw of the response."""
     if rendering is Rendering.NEEDED:
-        if not seen.limits:
+        if not signals.limits:
             yield _UNSHOWN, Message("The page needs JavaScript and was saved without it.")
-    elif seen.readable is not None and seen.source > _LARGE_SOURCE:
-        if seen.readable < _LEAST_READ:
+    elif signals.readable is not None and signals.source > _LARGE_SOURCE:
+        if signals.readable < _LEAST_READ:
             yield _EMPTY, Message("The page has no text.")
-        elif seen.readable < _LITTLE_READ and seen.readable * _MARKUP < seen.source:
+        elif signals.readable < _LITTLE_READ and signals.readable * _MARKUP < signals.source:
             yield _SPARSE, Message("The page has little text for its size.")
-    if seen.is_error:
+    if signals.is_error:
         yield _ERROR, Message("The page looks like an error page.")
-    if seen.is_cut:
+    if signals.is_cut:
         yield _CUT, Message("The response was truncated.")
 
 
@@ -149,19 +149,19 @@ def _of_requisites(requisites: Sequence[RequisiteOutcome]) -> Iterator[tuple[flo
             yield 1 - cost * lost / sum(map(_size, mine)), sentence
 
 
-def _of_replay(seen: QualitySignals) -> Iterator[tuple[float, Message]]:
-    if seen.picture is not None:
+def _of_replay(signals: QualitySignals) -> Iterator[tuple[float, Message]]:
+    if signals.picture is not None:
         yield (
-            1 - _PICTURE_COSTS * (WHOLE - min(seen.picture, WHOLE)) / WHOLE,
+            1 - _PICTURE_COSTS * (WHOLE - min(signals.picture, WHOLE)) / WHOLE,
             Message(
                 "{share}% of the page looks the same without scripts.",
-                share=seen.picture,
+                share=signals.picture,
             ),
         )
-    if seen.words is not None:
+    if signals.words is not None:
         yield (
-            1 - _WORDS_COST * (WHOLE - min(seen.words, WHOLE)) / WHOLE,
-            Message("{share}% of the words are present without scripts.", share=seen.words),
+            1 - _WORDS_COST * (WHOLE - min(signals.words, WHOLE)) / WHOLE,
+            Message("{share}% of the words are present without scripts.", share=signals.words),
         )
 
 

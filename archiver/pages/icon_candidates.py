@@ -48,11 +48,11 @@ def find_icons(tree: LexborHTMLParser, url: str, base: str) -> tuple[str, ...]:
     return _resolved([each.attributes["href"] or "" for each in links], base)[:MAX_ICONS]
 
 
-def find_covers(stated: HeadMetadata, base: str) -> tuple[str, ...]:
+def find_covers(metadata: HeadMetadata, base: str) -> tuple[str, ...]:
     """Return the candidate URLs of a page's preview image, absolute, the best first."""
-    meta = stated.meta
+    meta = metadata.meta
     urls = [meta[name] for name in _COVERS if name in meta]
-    urls += _addresses(stated.data.get("image"))
+    urls += _addresses(metadata.data.get("image"))
     urls += [meta[name] for name in _FURTHER if name in meta]
     return _resolved(urls, base)[:MAX_COVERS]
 

@@ -275,14 +275,14 @@ def read_head_metadata(tree: LexborHTMLParser) -> HeadMetadata:
 
 
 def read_metadata(
-    tree: LexborHTMLParser, url: str, stated: HeadMetadata | None = None
+    tree: LexborHTMLParser, url: str, head: HeadMetadata | None = None
 ) -> PageMetadata:
     """Read the metadata of a parsed page.
 
-    ``stated`` is the metadata of its head, if the caller has parsed it already.
+    ``head`` is the metadata of its head, if the caller has parsed it already.
     """
-    stated = stated or read_head_metadata(tree)
-    meta, data = stated.meta, stated.data
+    head = head or read_head_metadata(tree)
+    meta, data = head.meta, head.data
     title = _title(tree, meta, data)
     byline = _name(data.get("author")) or _author(tree, meta) or _marked_author(tree)
     return PageMetadata(
@@ -308,10 +308,10 @@ def _title(tree: LexborHTMLParser, meta: dict[str, str], data: dict[str, Any]) -
     heading = _heading(tree)
     whole = document_title(tree)
     shown = _document_title(tree, whole, heading)
-    stated = _first(meta, _TITLES)
-    if _is_site_title(stated, shown, heading):
-        stated = ""
-    candidates = (_headline(data, shown), stated, shown, heading)
+    candidate = _first(meta, _TITLES)
+    if _is_site_title(candidate, shown, heading):
+        candidate = ""
+    candidates = (_headline(data, shown), candidate, shown, heading)
     titles = [_as_shown(each, heading, whole) for each in candidates]
     headline = titles[0]
     is_shown = len(headline) >= len(heading) and _folded(headline) in _folded(whole)
@@ -359,20 +359,20 @@ def _is_in_svg(node: LexborNode) -> bool:
     return False
 
 
-def _is_site_title(stated: str, title: str, heading: str) -> bool:
+def _is_site_title(candidate: str, title: str, heading: str) -> bool:
     """Return whether a title in ``meta`` fields is that of the site instead of the page.
 
     Some site generators state the same title on all pages. Then the ``title`` element begins with
     the heading of the page and does not contain the stated title.
 
     Args:
-        stated: title in the ``meta`` fields.
+        candidate: title in the ``meta`` fields.
         title: text of the ``title`` element.
         heading: text of the first ``h1`` element.
     """
     heading = _TRAILING_SIGNS.sub("", heading)
-    is_another = stated.casefold() not in title.casefold() and heading not in stated
-    return bool(stated and heading) and is_another and title.startswith(heading)
+    is_another = candidate.casefold() not in title.casefold() and heading not in candidate
+    return bool(candidate and heading) and is_another and title.startswith(heading)
 
 
 def is_article(tree: LexborHTMLParser) -> bool:
@@ -408,8 +408,8 @@ def _json_ld_of(tree: LexborHTMLParser) -> dict[str, Any]:
                 objects.append(each)
     if len(objects) > 1:
         title = _folded(document_title(tree))
-        own = (each for each in objects if _folded(_decoded(_headline(each))) in title)
-        return next(own, objects[0])
+        same_title = (each for each in objects if _folded(_decoded(_headline(each))) in title)
+        return next(same_title, objects[0])
     return objects[0] if objects else {}
 
 
@@ -537,8 +537,8 @@ def _language(tree: LexborHTMLParser, meta: dict[str, str]) -> str:
     language = (
         (root.attributes.get("lang") or root.attributes.get("xml:lang") or "") if root else ""
     )
-    stated = language or meta.get("content-language") or meta.get("og:locale") or ""
-    return stated.strip()[:35].replace("_", "-")
+    candidate = language or meta.get("content-language") or meta.get("og:locale") or ""
+    return candidate.strip()[:35].replace("_", "-")
 
 
 def _time(tree: LexborHTMLParser) -> str:

@@ -207,9 +207,9 @@ def _is_rebuilt(html: bytes) -> bool:
         return False
     opened: dict[bytes, list[bytes]] = {}
     alike: Counter[tuple[bytes, bytes]] = Counter()
-    open_now = rebuilt = seen = 0
+    open_now = rebuilt = count = 0
     for slash, name, attributes in _ANY_TAG.findall(html):
-        seen += 1
+        count += 1
         if not slash:
             rebuilt += open_now
         if name and not slash:
@@ -220,7 +220,7 @@ def _is_rebuilt(html: bytes) -> bool:
             key = (name, opened[name].pop())
             open_now -= alike[key] <= _MAX_IDENTICAL
             alike[key] -= 1
-    return rebuilt > MAX_REBUILT * seen
+    return rebuilt > MAX_REBUILT * count
 
 
 MAX_SHADOWS: Final = 5000
@@ -261,9 +261,9 @@ def _open_shadow_roots(tree: LexborHTMLParser) -> None:
 
 def _open_shadow_root(root: LexborNode, template: LexborNode, host: LexborNode) -> None:
     """Put the content of a shadow root into its host, with the host's children in its slots."""
-    own = [each for each in host.iter(include_text=True) if each.mem_id != template.mem_id]
+    content = [each for each in host.iter(include_text=True) if each.mem_id != template.mem_id]
     children_by_slot: dict[str, list[LexborNode]] = {}
-    for each in own:
+    for each in content:
         name = (each.attributes.get("slot") or "") if each.is_element_node else ""
         children_by_slot.setdefault(name, []).append(each)
     for slot in root.css("slot"):

@@ -48,11 +48,11 @@ def _metadata(document: pypdfium2.PdfDocument, title: str) -> PageMetadata:
     metadata: dict[str, str] = {}
     with suppress(pypdfium2.PdfiumError, UnicodeError):
         metadata = document.get_metadata_dict(skip_empty=True)
-    own = " ".join(_NOT_TEXT.sub("", metadata.get("Title", "")).split())
+    document_title = " ".join(_NOT_TEXT.sub("", metadata.get("Title", "")).split())
     match = _DATE.match(metadata.get("CreationDate", ""))
     published = to_iso("-".join(part or "01" for part in match.groups())) if match else ""
     return PageMetadata(
-        title=own[:500] if any(each.isalpha() for each in own) else title,
+        title=document_title[:500] if any(each.isalpha() for each in document_title) else title,
         byline=" ".join(_NOT_TEXT.sub("", metadata.get("Author", "")).split())[:200],
         published=published,
     )

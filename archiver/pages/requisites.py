@@ -114,8 +114,8 @@ def discover_parsed(
     Each frame of a frameset is in the result twice: as a part of this page's article, and as a
     frame, because another page may contain the frameset in an ``iframe``.
     """
-    stated, base = read_head_metadata(tree), base_of(tree, base_url)
-    text, metadata = readable_start(tree), read_metadata(tree, base_url, stated)
+    head, base = read_head_metadata(tree), base_of(tree, base_url)
+    text, metadata = readable_start(tree), read_metadata(tree, base_url, head)
     following = find_next_part(tree, base_url) if limit else None
     parts = [Requisite(following, RequisiteKind.PART)] if following else []
     needs = [each for each in _find(tree, base_url, limit, encoding) if each.url != following]
@@ -131,7 +131,7 @@ def discover_parsed(
         parked=parked_by(tree, html, text),
         feed=_find_feed(tree, base_url),
         icons=find_icons(tree, base_url, base),
-        covers=find_covers(stated, base),
+        covers=find_covers(head, base),
         appearance=QualitySignals(len(text), len(html), is_error=is_error(metadata.title, text)),
         refresh=_find_refresh(tree, base),
     )

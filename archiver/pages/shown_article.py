@@ -232,10 +232,10 @@ class ArticleTree:
         outermost.
         """
         cuts = sorted({place for each in spans for place in (each.start, each.end)})
-        begun: set[int] = set()
+        marked_ids: set[int] = set()
         for node in list(self._texts()) if spans else ():
             if not node.is_opaque and node.text.strip():
-                _mark(node, spans, cuts, begun)
+                _mark(node, spans, cuts, marked_ids)
 
     def _texts(self) -> Iterator[_Text]:
         """Yield all text nodes that are not empty, in order."""
@@ -299,8 +299,8 @@ class ArticleTree:
                 if value is not None and not (name == "src" and value.startswith("data:image/")):
                     element.set(name, lead(value))
             if srcset := element.get("srcset"):
-                led = ((lead(url) or "data:,", size) for url, size in read_candidates(srcset))
-                element.set("srcset", ", ".join(f"{url} {size}".strip() for url, size in led))
+                archived = ((lead(url) or "data:,", size) for url, size in read_candidates(srcset))
+                element.set("srcset", ", ".join(f"{url} {size}".strip() for url, size in archived))
 
     # Wide content
 
@@ -386,14 +386,14 @@ def _is_one_word(pair: str) -> bool:
     return len(pair) > 1 and all(each.isdecimal() or each.lower() != each.upper() for each in pair)
 
 
-def _mark(node: _Text, spans: Sequence[Span], cuts: Sequence[int], begun: set[int]) -> None:
+def _mark(node: _Text, spans: Sequence[Span], cuts: Sequence[int], marked_ids: set[int]) -> None:
     """Split a text node where marks begin and end, and wrap the marked parts.
 
     Args:
         node: the text node.
         spans: all ranges to be marked.
         cuts: the starts and ends of all ranges, ascending.
-        begun: indexes of the ranges that already have a `mark` element; it is updated.
+        marked_ids: indexes of the ranges that already have a `mark` element; it is updated.
     """
     end = node.start + len(node.text)
     near = [(n, each) for n, each in enumerate(spans) if each.start < end and node.start < each.end]
@@ -406,7 +406,7 @@ def _mark(node: _Text, spans: Sequence[Span], cuts: Sequence[int], begun: set[in
         text = node.text[start - node.start : stop - node.start]
         around = [(n, each) for n, each in near if each.start <= start and stop <= each.end]
         if around:
-            marks.append(_marked(text, around, begun))
+            marks.append(_marked(text, around, marked_ids))
         elif marks:
             marks[-1].tail = text
         else:
@@ -422,12 +422,12 @@ def _mark(node: _Text, spans: Sequence[Span], cuts: Sequence[int], begun: set[in
         parent.insert(at + n, each)
 
 
-def _marked(text: str, around: Sequence[tuple[int, Span]], begun: set[int]) -> Element:
+def _marked(text: str, around: Sequence[tuple[int, Span]], marked_ids: set[int]) -> Element:
     outer: Element | None = None
     inner: Element | None = None
     for n, span in around:
-        attributes = dict(span.attributes if n in begun else {**span.attributes, **span.first})
-        begun.add(n)
+        attributes = dict(span.attributes if n in marked_ids else {**span.attributes, **span.first})
+        marked_ids.add(n)
         mark = etree.Element("mark", attributes)
         if inner is None:
             outer = mark

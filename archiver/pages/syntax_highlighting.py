@@ -42,12 +42,12 @@ def coloured(html: str) -> str:
     """
     if '<code class="language-' not in html:
         return html
-    left = MAX_CODE
+    budget = MAX_CODE
 
     def colour(match: re.Match[str]) -> str:
-        nonlocal left
-        left -= len(match[3])
-        spans = _spans(unescape(match[3]), match[2]) if left >= 0 else None
+        nonlocal budget
+        budget -= len(match[3])
+        spans = _spans(unescape(match[3]), match[2]) if budget >= 0 else None
         return match[0] if spans is None else f"{match[1]}{spans}{match[4]}"
 
     try:

@@ -69,11 +69,11 @@ def _steps(
     runs: list[tuple[bool, tuple[int, int], tuple[int, int]]] = []
     for step in LCSseq.opcodes(before, after):
         same = step.tag == "equal"
-        here = (step.src_start, step.src_end), (step.dest_start, step.dest_end)
+        ranges = (step.src_start, step.src_end), (step.dest_start, step.dest_end)
         if runs and not same and not runs[-1][0]:
             _, (start, _), (begin, _) = runs.pop()
-            here = (start, step.src_end), (begin, step.dest_end)
-        runs.append((same, *here))
+            ranges = (start, step.src_end), (begin, step.dest_end)
+        runs.append((same, *ranges))
     yield from runs
 
 

@@ -107,13 +107,15 @@ def _inspect_and_extract(document: Document, limit: int) -> PageResult:
     tree = parse(page.text)
     if tree is None:
         return PageResult(_discover(document, limit))
-    own = discover_parsed(tree, page.text, document.url, limit, page.choice.encoding)
-    discovery = _with_xml(replace(own, charset=_charset(page.choice)), page.text, document, limit)
+    of_page = discover_parsed(tree, page.text, document.url, limit, page.choice.encoding)
+    discovery = _with_xml(
+        replace(of_page, charset=_charset(page.choice)), page.text, document, limit
+    )
     discovery = _with_link_header(discovery, document, limit)
     has_parts = any(each.kind is RequisiteKind.PART for each in discovery.requisites)
     if discovery.needs_browser or discovery.wall or discovery.parked or has_parts:
         return PageResult(discovery)
-    article = article_of(tree, page.text, document.url, own.metadata)
+    article = article_of(tree, page.text, document.url, of_page.metadata)
     return PageResult(discovery, _finished(article, document))
 
 

@@ -78,9 +78,9 @@ def unpack(body: bytes) -> tuple[dict[str, Any], bytes]:
 
 def pack_request(task: Task, document: Document, limit: int) -> bytes:
     """Serialise a request; ``limit`` is the maximum number of requisites."""
-    stated = asdict(document)
-    payload = stated.pop("payload")
-    return pack({"task": task, "document": stated, "limit": limit}, payload)
+    fields = asdict(document)
+    payload = fields.pop("payload")
+    return pack({"task": task, "document": fields, "limit": limit}, payload)
 
 
 def read_request(body: bytes) -> tuple[Task, Document, int]:
@@ -122,14 +122,14 @@ def pack_result(result: Result) -> bytes:
 
 
 def _discovery_head(discovery: Discovery) -> dict[str, Any]:
-    seen = discovery.appearance
+    appearance = discovery.appearance
     return {
         "requisites": [[each.url, each.kind, each.area] for each in discovery.requisites],
         "charset": [discovery.charset.used, discovery.charset.declared],
         "metadata": asdict(discovery.metadata),
         "needs": [discovery.needs_browser, discovery.may_need_browser],
         "signals": [discovery.wall, discovery.parked, discovery.feed],
-        "appearance": [seen.readable, seen.source, seen.is_error],
+        "appearance": [appearance.readable, appearance.source, appearance.is_error],
         "preview_images": [discovery.icons, discovery.covers],
         "refresh": astuple(discovery.refresh) if discovery.refresh else None,
     }

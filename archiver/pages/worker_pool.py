@@ -128,8 +128,8 @@ class WorkerPool:
         response = await self._ask(Task.INSPECT_AND_EXTRACT, document)
         if response is None:
             return await self.discover(document), Article(is_failed=True)
-        seen = read_page_result(*response)
-        return seen.discovery, seen.article
+        inspection = read_page_result(*response)
+        return inspection.discovery, inspection.article
 
     async def draw(self, kind: RenditionKind, content: bytes, url: str) -> NewRendition | None:
         """Create an icon or preview image.

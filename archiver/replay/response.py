@@ -304,21 +304,21 @@ def build_presentation(
     )
 
 
-def head_of_revisit(own: ResponseHead | None, original: ResponseHead) -> ResponseHead:
+def head_of_revisit(revisit: ResponseHead | None, original: ResponseHead) -> ResponseHead:
     """Return the head for replay of a revisit, whose payload belongs to an earlier response.
 
     The revisit's own head is used if it has one. The headers of a 304 update the original head (RFC
     9111 §3.2), as in a client's cache.
 
     Args:
-        own: head of the revisit; None if its block is empty (ISO 28500 §6.7.2).
+        revisit: head of the revisit; None if its block is empty (ISO 28500 §6.7.2).
         original: head of the response with the payload.
     """
-    if own is None:
+    if revisit is None:
         return original
-    if own.status != _NOT_MODIFIED:
-        return own
-    updates = tuple(field for field in own.headers if field[0] not in _PAYLOAD_HEADERS)
+    if revisit.status != _NOT_MODIFIED:
+        return revisit
+    updates = tuple(field for field in revisit.headers if field[0] not in _PAYLOAD_HEADERS)
     updated = {name for name, _ in updates}
     unchanged = tuple(field for field in original.headers if field[0] not in updated)
     return replace(original, headers=unchanged + updates)
@@ -364,15 +364,15 @@ def _stated_media_type(
     media_type: MediaType, rewriting: Rewriting, charset: DocumentCharset
 ) -> MediaType:
     """Return the media type to send, in canonical form and of bounded length."""
-    stated = MediaType(media_type.essence)
+    header_type = MediaType(media_type.essence)
     if rewriting is Rewriting.NONE:
         safe = tuple(
             pair for pair in media_type.parameters if pair[1].isascii() and "\t" not in pair[1]
         )
-        stated = MediaType(media_type.essence, safe)
-    stated = stated.with_parameter("charset", charset.label)
-    if len(str(stated)) <= _MAX_TYPE_LENGTH:
-        return stated
+        header_type = MediaType(media_type.essence, safe)
+    header_type = header_type.with_parameter("charset", charset.label)
+    if len(str(header_type)) <= _MAX_TYPE_LENGTH:
+        return header_type
     if len(media_type.essence) > _MAX_TYPE_LENGTH:
         return MediaType("application/octet-stream")
     return MediaType(media_type.essence).with_parameter("charset", charset.label)
@@ -432,8 +432,8 @@ def _cache_headers(
     ends_soon = request.paths_end and rewriting is not Rewriting.NONE
     if request.is_exact:
         return (("Cache-Control", f"private, {'no-cache' if ends_soon else 'max-age=3600'}"),)
-    here = ReplayAddress(capture.timestamp, request.modifier, capture.url)
+    address = ReplayAddress(capture.timestamp, request.modifier, capture.url)
     return (
         ("Cache-Control", "private, no-cache"),
-        ("Content-Location", request.paths.redirect(here)),
+        ("Content-Location", request.paths.redirect(address)),
     )

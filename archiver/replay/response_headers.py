@@ -79,8 +79,10 @@ def _link(value: str, links: UrlRewriter) -> str:
 def _write_link(path: str, link: LoadingLink) -> str:
     rel = " ".join(sorted(link.relations))
     parameters = link.parameters
-    others = (f'; {name}="{parameters[name]}"' for name in _LINK_PARAMETERS if name in parameters)
-    return f'<{path}>; rel="{rel}"{"".join(others)}'
+    attributes = (
+        f'; {name}="{parameters[name]}"' for name in _LINK_PARAMETERS if name in parameters
+    )
+    return f'<{path}>; rel="{rel}"{"".join(attributes)}'
 
 
 _REWRITTEN: Final[dict[str, Callable[[str, UrlRewriter], str]]] = {
@@ -180,19 +182,19 @@ def content_security_policy(viewer: Viewer, *, is_sandboxed: bool = True) -> str
         viewer: properties of the client.
         is_sandboxed: whether the content gets an opaque origin.
     """
-    here = f"{viewer.origin}{viewer.base}/web/"
+    replay_root = f"{viewer.origin}{viewer.base}/web/"
     return "; ".join(
         (
             *(("sandbox",) if is_sandboxed else ()),
             "default-src 'none'",
-            f"img-src {here} data:",
-            f"style-src {here} 'unsafe-inline' data:",
-            f"font-src {here} data:",
-            f"media-src {here} data:",
-            f"frame-src {here} data:",
-            f"object-src {here} data:",
+            f"img-src {replay_root} data:",
+            f"style-src {replay_root} 'unsafe-inline' data:",
+            f"font-src {replay_root} data:",
+            f"media-src {replay_root} data:",
+            f"frame-src {replay_root} data:",
+            f"object-src {replay_root} data:",
             "form-action 'none'",
-            f"base-uri {here}",
+            f"base-uri {replay_root}",
             *(() if viewer.has_token else ("frame-ancestors 'none'",)),
         )
     )

@@ -156,8 +156,8 @@ class _Parser:
             return None
         token = self._take()
         if token.sign is Sign.MINUS:
-            denied = self._unary(depth) if self._peek() else None
-            return negate(denied) if denied else None
+            operand = self._unary(depth) if self._peek() else None
+            return negate(operand) if operand else None
         if token.sign is Sign.OPEN:
             return self._brackets(token, depth)
         if token.sign is Sign.CLOSE:

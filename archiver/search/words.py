@@ -263,8 +263,8 @@ def dates_within(value: Dates) -> list[str]:
     """
     if value.first is None or value.last is None:
         return []
-    first, beyond = value.first.begins, value.last.following.begins
-    last = beyond - timedelta(seconds=1)
+    first, end = value.first.begins, value.last.following.begins
+    last = end - timedelta(seconds=1)
     years = range(first.year, last.year + 1)
     if len(years) > MAX_YEARS:
         return []
@@ -291,8 +291,8 @@ def site_range(site: str) -> tuple[str, str]:
     The range is empty for a host with a port, which has no subdomains.
     """
     first = reversed_host(site)
-    beyond = first[:-1] + chr(ord(first[-1]) + 1)
-    return (first, first) if _without_port(site) != site else (first, beyond)
+    end = first[:-1] + chr(ord(first[-1]) + 1)
+    return (first, first) if _without_port(site) != site else (first, end)
 
 
 def _without_port(host: str) -> str:

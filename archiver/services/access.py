@@ -213,35 +213,35 @@ class AccessControl:
 
         If no key is stored, store ``fallback`` and return it.
         """
-        found = fallback
+        secret = fallback
 
         def rewrite(stored: bytes | None) -> bytes | None:
-            nonlocal found
-            found = stored or fallback
-            return None if stored else found
+            nonlocal secret
+            secret = stored or fallback
+            return None if stored else secret
 
         await self._secret.change(rewrite)
-        return found
+        return secret
 
-    async def is_password(self, given: str) -> bool:
+    async def is_password(self, password: str) -> bool:
         """Return whether a password is correct."""
-        ours = hmac.digest(self._own, given.encode("utf-8", "surrogatepass"), "sha256")
+        ours = hmac.digest(self._own, password.encode("utf-8", "surrogatepass"), "sha256")
         if hmac.compare_digest(ours, self._last_correct):
             return True
         async with self._guesses:
-            is_last_correct = await asyncio.to_thread(self._is_password, given)
+            is_last_correct = await asyncio.to_thread(self._is_password, password)
         if is_last_correct:
             self._last_correct = ours
         return is_last_correct
 
-    def _is_password(self, given: str) -> bool:
+    def _is_password(self, password: str) -> bool:
         if self._configured is not None:
-            return hmac.compare_digest(_digest(given), _digest(self._configured))
+            return hmac.compare_digest(_digest(password), _digest(self._configured))
         stored_hash = self._access.password
         return (
             stored_hash is not None
-            and len(given) <= MAX_PASSWORD
-            and is_password(given, stored_hash)
+            and len(password) <= MAX_PASSWORD
+            and is_password(password, stored_hash)
         )
 
     async def set_password(self, new: str) -> None:
@@ -314,12 +314,12 @@ class AccessControl:
         if not token.startswith(TOKEN_PREFIX):
             return None
         digest = _hex(token)
-        found = next((each for each in self._access.tokens if each.digest == digest), None)
+        match = next((each for each in self._access.tokens if each.digest == digest), None)
         today = f"{datetime.now(UTC):%Y-%m-%d}"
-        if found and found.used_on != today:
-            used = replace(found, used_on=today)
+        if match and match.used_on != today:
+            used = replace(match, used_on=today)
             await self._change_if_possible(lambda access: _with_token(access, used))
-        return found
+        return match
 
     async def begin_session(self, browser: str) -> str:
         """Start a session and return its id, which only the browser stores."""
@@ -336,11 +336,11 @@ class AccessControl:
 
     async def is_session(self, identity: str) -> bool:
         """Return whether a session is active, and update the time when it was last used."""
-        found, now = self.session(identity), int(time.time())
-        if found and now - found.seen_at > USE_INTERVAL_SECONDS:
-            seen = replace(found, seen_at=now)
-            await self._change_if_possible(lambda access: _with_session(access, seen))
-        return found is not None
+        session, now = self.session(identity), int(time.time())
+        if session and now - session.seen_at > USE_INTERVAL_SECONDS:
+            used_session = replace(session, seen_at=now)
+            await self._change_if_possible(lambda access: _with_session(access, used_session))
+        return session is not None
 
     def session(self, identity: str) -> Session | None:
         """Return an active session by id."""
@@ -395,13 +395,13 @@ class AccessControl:
 
 
 def _with_token(access: Access, token: Token) -> Access:
-    kept = (token if each.id == token.id else each for each in access.tokens)
-    return replace(access, tokens=tuple(kept))
+    tokens = (token if each.id == token.id else each for each in access.tokens)
+    return replace(access, tokens=tuple(tokens))
 
 
 def _with_session(access: Access, session: Session) -> Access:
-    kept = (session if each.digest == session.digest else each for each in access.sessions)
-    return replace(access, sessions=tuple(kept))
+    sessions = (session if each.digest == session.digest else each for each in access.sessions)
+    return replace(access, sessions=tuple(sessions))
 
 
 def _is_alive(session: Session) -> bool:
@@ -462,14 +462,14 @@ def hash_password(password: str) -> str:
     return "$".join((_SCRYPT, *(b64encode(each).decode() for each in parts)))
 
 
-def is_password(given: str, kept: str) -> bool:
+def is_password(password: str, stored: str) -> bool:
     """Compare a password with its hash in constant time; False for an unknown hash format."""
-    name, _, rest = kept.partition("$")
-    salt, _, key = rest.partition("$")
+    name, _, fields = stored.partition("$")
+    salt, _, key = fields.partition("$")
     if name != _SCRYPT:
         return False
     try:
-        return hmac.compare_digest(_derive(given, b64decode(salt)), b64decode(key))
+        return hmac.compare_digest(_derive(password, b64decode(salt)), b64decode(key))
     except ValueError:
         return False
 

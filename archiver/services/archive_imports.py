@@ -167,8 +167,8 @@ class ArchiveImport:
         """Create a snapshot of each page."""
         intake = PageImporter(self._context, self._pages.renditions, self._pages.excluded_responses)
         noted = await asyncio.to_thread(self._pages.best, source=source)
-        while some := await asyncio.to_thread(lambda: [*islice(noted, _PAGES_AT_ONCE)]):
-            closing = await intake.import_pages(some)
+        while batch := await asyncio.to_thread(lambda: [*islice(noted, _PAGES_AT_ONCE)]):
+            closing = await intake.import_pages(batch)
             for each in closing:
                 await each
             yield RecordCounts(pages=len(closing))
@@ -177,8 +177,8 @@ class ArchiveImport:
         """Import the failed and queued entries that a file written by archiver contains."""
         intake = EntryImporter(self._context, import_id)
         noted = self._entries.read()
-        while some := await asyncio.to_thread(lambda: list(islice(noted, BATCH))):
-            counts = await intake.take(some)
+        while batch := await asyncio.to_thread(lambda: list(islice(noted, BATCH))):
+            counts = await intake.take(batch)
             yield RecordCounts(failed=counts.failed, queued=counts.queued)
 
     def refuse_if_nothing_was_read(self, name: str) -> None:
@@ -314,9 +314,9 @@ def _as_file(package: Package, member: str, stack: ExitStack) -> BinaryIO:
 class _Rejoined:
     """File that returns ``head``, the part that was already read, and then ``rest``."""
 
-    def __init__(self, head: bytes, rest: Forward) -> None:
+    def __init__(self, head: bytes, remaining: Forward) -> None:
         self._head = head
-        self._rest = rest
+        self._rest = remaining
 
     def read(self, size: int, /) -> bytes:
         if self._head:

@@ -54,10 +54,10 @@ async def crawl_processes(settings: Settings, *, until_empty: bool) -> AsyncIter
     With ``until_empty``, the block waits at its end until these processes have emptied the queue.
     Otherwise a process that dies is replaced.
     """
-    others = range(settings.crawl_processes - 1)
+    numbers = range(settings.crawl_processes - 1)
     async with AsyncExitStack() as stack:
         if not until_empty:
-            for _ in others:
+            for _ in numbers:
                 await stack.enter_async_context(
                     keep_running(lambda: _run_crawl_process(settings), "crawl process")
                 )
@@ -65,7 +65,7 @@ async def crawl_processes(settings: Settings, *, until_empty: bool) -> AsyncIter
             return
         started = [
             await stack.enter_async_context(_crawl_process(settings, until_empty=True))
-            for _ in others
+            for _ in numbers
         ]
         yield
         for process in started:

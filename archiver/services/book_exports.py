@@ -373,9 +373,9 @@ def _as_text(entry: Entry, shown: SnapshotDetail | None, number: int) -> str:
     return body if number else entry_markdown(entry, snapshot, body)
 
 
-def _external_target(led: str) -> str:
+def _external_target(target: str) -> str:
     """Return the target of a link; empty if it is within the same page."""
-    return "" if led.startswith("#") else led
+    return "" if target.startswith("#") else target
 
 
 def _highlights(entry: Entry) -> str:

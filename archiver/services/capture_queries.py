@@ -229,8 +229,8 @@ class Cdx:
         turned = replace(_range(query), newest_first=not query.newest_first)
         edge = before(page_range.after) if query.newest_first else position_after(page_range.after)
         async with self._db.read() as conn:
-            found = await captures.in_range(conn, turned, after=edge, limit=MAX_BEFORE_PAGE)
-        return [(place[0], capture, place[2]) for place, capture in reversed(found)]
+            rows = await captures.in_range(conn, turned, after=edge, limit=MAX_BEFORE_PAGE)
+        return [(place[0], capture, place[2]) for place, capture in reversed(rows)]
 
     async def _rows(
         self, query: CdxQuery, selection: Selection, page_range: CdxRange, start: Place | None
@@ -239,8 +239,8 @@ class Cdx:
         async with aclosing(self._found(query, page_range, start)) as pages:
             async for page in pages:
                 originals = await self._originals(query, page)
-                some = [(place[0], capture, place[2]) for place, capture in page]
-                rows = await asyncio.to_thread(selection.select, some, originals)
+                listed = [(place[0], capture, place[2]) for place, capture in page]
+                rows = await asyncio.to_thread(selection.select, listed, originals)
                 if query.from_end:
                     last += rows
                 elif rows:
@@ -277,17 +277,17 @@ class Cdx:
             aclosing(_each(iterate_captures(self._db, *newer))) as forth,
         ):
             one, other = await anext(back, None), await anext(forth, None)
-            some: list[Placed] = []
+            batch: list[Placed] = []
             while nearer := _nearer(one, other, moment):
                 if nearer is one:
                     one = await anext(back, None)
                 else:
                     other = await anext(forth, None)
-                some.append(nearer)
-                if len(some) == BATCH:
-                    yield some
-                    some = []
-            yield some
+                batch.append(nearer)
+                if len(batch) == BATCH:
+                    yield batch
+                    batch = []
+            yield batch
 
     async def _originals(self, query: CdxQuery, page: Sequence[Placed]) -> Originals:
         if RESOLVED[0] not in query.counts:
@@ -341,14 +341,14 @@ def _sides(query: CdxQuery, moment: datetime, start: Place | None) -> tuple[_Wal
     newer: _Walk = replace(whole, first=max(middle + 1, whole.first)), None
     if start is None:
         return older, newer
-    gone = abs(to_datetime(Timestamp(f"{start[1]:014d}")) - moment)
+    distance = abs(to_datetime(Timestamp(f"{start[1]:014d}")) - moment)
     if start[1] <= middle:
-        first = _shifted(moment, gone)
+        first = _shifted(moment, distance)
         return (older[0], position_after(start)), (
             replace(newer[0], first=max(first, middle + 1)),
             None,
         )
-    last = _shifted(moment, -gone - timedelta(seconds=1))
+    last = _shifted(moment, -distance - timedelta(seconds=1))
     return (replace(older[0], last=min(last, older[0].last)), None), (newer[0], before(start))
 
 
@@ -388,14 +388,14 @@ class Mementos:
         Raises:
             NotInArchive: there are no captures.
         """
-        key, seen = surt(url), ("", "")
+        key, previous = surt(url), ("", "")
         async with aclosing(iterate_captures(self._db, KeyRange(key, key + "\0"))) as pages:
             async for capture in (each async for page in pages for _, each in page):
                 listed = (capture.timestamp, capture.url)
-                if listed != seen:
+                if listed != previous:
                     yield capture
-                seen = listed
-        if seen == ("", ""):
+                previous = listed
+        if previous == ("", ""):
             raise NotInArchive(url)
 
     async def around(self, capture: Capture) -> list[tuple[Capture, tuple[str, ...]]]:
@@ -416,7 +416,7 @@ class Mementos:
         names: dict[Timestamp, tuple[Capture, list[str]]] = {}
         async with self._db.read() as conn:
             for name, key_range in ranges.items():
-                for _, found in await captures.in_range(conn, key_range, after=None, limit=1):
-                    listed = found if name else capture
+                for _, row in await captures.in_range(conn, key_range, after=None, limit=1):
+                    listed = row if name else capture
                     names.setdefault(listed.timestamp, (listed, []))[1].append(name)
         return [(each, tuple(filter(None, relations))) for each, relations in names.values()]

@@ -156,12 +156,7 @@ class CompactionService:
             if not quiet.has_begun(datetime.now().astimezone()):
                 continue
             done = await self.compact()
-            log.info(
-                "compacted",
-                segments=done.segments,
-                freed=done.freed,
-                left=len(done.left),
-            )
+            log.info("compacted", segments=done.segments, freed=done.freed, left=len(done.left))
 
     async def _erase(self, done: Compacted, before: int | None, on_progress: OnProgress) -> None:
         async with self._db.write() as conn:
@@ -173,8 +168,10 @@ class CompactionService:
         moving = await self._moving(before)
         if moving.holders:
             await self._process_segments(done, moving, on_progress, only_moves=True)
-            left = await self._moving(before)
-            moving = _Moving(holders=left.holders, last_capture=left.last_capture, before=before)
+            unfinished = await self._moving(before)
+            moving = _Moving(
+                holders=unfinished.holders, last_capture=unfinished.last_capture, before=before
+            )
         await self._process_segments(done, moving, on_progress)
         async with self._db.write() as conn:
             if not (done.left or await deletions.is_anything_deleted(conn)):
@@ -230,10 +227,10 @@ class CompactionService:
     async def _plan(self, name: str, moving: _Moving) -> Plan:
         plan = Plan()
         in_batches = scan_segment(self._store, name)
-        while some := await asyncio.to_thread(next, in_batches, None):
+        while batch := await asyncio.to_thread(next, in_batches, None):
             async with self._db.read() as conn:
-                deleted = await _deleted_records(conn, name, some, moving)
-            for each in some:
+                deleted = await _deleted_records(conn, name, batch, moving)
+            for each in batch:
                 plan.add(each, choose_action(each, deleted, moving.moves))
         return plan
 
@@ -270,16 +267,16 @@ class CompactionService:
         """Determine which captures receive the payloads of deleted records."""
         async with self._db.read() as conn:
             last = await captures.last_row(conn)
-            found = await record_locations.revisits_of_deleted(conn, before=before)
-            digests = [*{each.payload_digest for each in found}]
+            locations = await record_locations.revisits_of_deleted(conn, before=before)
+            digests = [*{each.payload_digest for each in locations}]
             living = await captures.originals(conn, digests)
-            pairs = [(each.url, each.payload_digest) for each in found]
+            pairs = [(each.url, each.payload_digest) for each in locations]
             at_urls = await captures.originals_of_urls(conn, pairs)
             originals = {each: await captures.original_or_deleted(conn, each) for each in digests}
             going = frozenset(
                 await record_locations.deleted_originals(conn, digests, before=before)
             )
-            revisits = await asyncio.to_thread(lambda: [self._revisit(each) for each in found])
+            revisits = await asyncio.to_thread(lambda: [self._revisit(each) for each in locations])
             by_payload: dict[PayloadDigest, list[Capture]] = {}
             for each in (*living.values(), *at_urls.values()):
                 by_payload.setdefault(each.payload_digest, []).append(each)
@@ -287,7 +284,7 @@ class CompactionService:
                 revisits, lambda each: by_payload.get(each, []), originals.get, going
             )
             waiting = {*moves.whole, *moves.refer}
-            needed = {each.payload_digest for each in found if each.record_id in waiting}
+            needed = {each.payload_digest for each in locations if each.record_id in waiting}
             holders = await record_locations.deleted_originals(conn, [*needed], before=before)
             return _Moving(moves, frozenset(holders), last, before)
 
@@ -324,11 +321,11 @@ async def _is_revisited(conn: AsyncConnection, moving: _Moving) -> bool:
 
 
 async def _deleted_records(
-    conn: AsyncConnection, name: str, some: Sequence[ScannedRecord], moving: _Moving
+    conn: AsyncConnection, name: str, batch: Sequence[ScannedRecord], moving: _Moving
 ) -> DeletedRecords:
-    ids = [*{each.id for each in some} | {each.related for each in some}]
-    keys = {each.hash_url for each in some if each.hash_url}
-    keys |= {each.referer for each in some if each.referer}
+    ids = [*{each.id for each in batch} | {each.related for each in batch}]
+    keys = {each.hash_url for each in batch if each.hash_url}
+    keys |= {each.referer for each in batch if each.referer}
     deleted_after: set[str] = set()
     deleted: set[str] = {*await tombstones.captures(conn, ids)}
     if moving.before is not None:

@@ -89,14 +89,14 @@ class CookieSettings:
                 "another file.",
                 most=show_size(MAX_BYTES),
             )
-        found, refused = read_cookies(content.decode("utf-8", "replace"))
-        if not found:
+        cookies, refused = read_cookies(content.decode("utf-8", "replace"))
+        if not cookies:
             raise InputError(
                 "The file contains no cookies. It must be a cookies.txt in Netscape format "
                 "(seven fields per line, separated by tabs), as exported for curl or yt-dlp."
             )
-        await self._change(lambda before: _merged(before, found))
-        return CookieImportResult(len(found), tuple(refused))
+        await self._change(lambda before: _merged(before, cookies))
+        return CookieImportResult(len(cookies), tuple(refused))
 
     async def paste(self, text: str, host: str, *, is_secure: bool = True) -> CookieImportResult:
         """Import cookies in Netscape format, or as in the ``Cookie`` header of requests to a host.
@@ -156,8 +156,8 @@ def _merged(before: Sequence[Cookie], imported: Sequence[Cookie]) -> list[Cookie
     return [*by_key.values()][-MAX_COOKIES:]
 
 
-def _is_same(host: str, wanted: str) -> bool:
-    return host == wanted
+def _is_same(host: str, pattern: str) -> bool:
+    return host == pattern
 
 
 def _is_cookie_of(host: str, site: str) -> bool:

@@ -354,13 +354,13 @@ class ChangeStream:
 
     async def one_import(self, import_id: int) -> AsyncIterator[ImportStatus]:
         """Yield the current state of an import, then its changes, until it is finished."""
-        seen = None
+        sent = None
         while True:
             status = await self._imports.find(import_id)
             if status is None:
                 return
-            if status != seen:
-                seen = status
+            if status != sent:
+                sent = status
                 yield status
             if not status.is_open:
                 return

@@ -152,8 +152,8 @@ class EntryDeletion:
             raise NotFound("{url} is not in the bin.", url=keys[min(missing)])
         done = Restored(0, 0, 0, 0)
         for number in dict.fromkeys(each.deletion for each in chosen):
-            own = [each for each in chosen if each.deletion == number]
-            only = [each.hash_url for each in own] if keys and not own[0].timestamp else None
+            items = [each for each in chosen if each.deletion == number]
+            only = [each.hash_url for each in items] if keys and not items[0].timestamp else None
             with suppress(InputError, NotFound):  # saved again, or restored by another request
                 one = await self.undo(number, only)
                 done = Restored(
@@ -195,9 +195,9 @@ class EntryDeletion:
         async with self._db.write() as conn:
             number = await deletions.begin(conn, datetime.now(UTC))
         entries = snapshots = 0
-        async for some in batches:
+        async for batch in batches:
             async with self._db.write() as conn:
-                deleted = await delete_entries(conn, self._store, some, number=number)
+                deleted = await delete_entries(conn, self._store, batch, number=number)
             entries, snapshots = entries + deleted[0], snapshots + deleted[1]
         await self._update_documents()
         return Deleted(number, entries, snapshots)

@@ -120,8 +120,8 @@ class Reextraction:
         in_batches = self._found(query) if query else self._all()
         async with self._open_writer() as context:
             deferred = DeferredExtraction(context)
-            async for some in in_batches:
-                async for each in _read(deferred, some):
+            async for batch in in_batches:
+                async for each in _read(deferred, batch):
                     yield each
 
     async def read_entry(self, ref: str) -> list[Revision]:
@@ -144,10 +144,10 @@ class Reextraction:
         after = 0
         while after < end:
             async with self._db.read() as conn:
-                found, after = await snapshots.outdated_articles(
+                articles, after = await snapshots.outdated_articles(
                     conn, after, than=EXTRACTOR_VERSION, limit=BATCH
                 )
-            yield found
+            yield articles
 
     async def _found(self, query: ListingQuery) -> AsyncIterator[list[SnapshotRow]]:
         async with self._db.read() as conn:

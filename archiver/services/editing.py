@@ -65,7 +65,7 @@ class Editing:
         self._store = store
         self._on_changed = on_changed
 
-    async def change(self, refs: Sequence[str], wanted: AnnotationChange) -> Edited:
+    async def change(self, refs: Sequence[str], requested: AnnotationChange) -> Edited:
         """Change entries by hash_url or URL.
 
         Raises:
@@ -74,19 +74,19 @@ class Editing:
         """
         if len(refs) > MAX_REFS:
             raise InputError("You can change at most {most} entries at a time.", most=MAX_REFS)
-        change = _checked(wanted)
+        change = _checked(requested)
         async with self._db.read() as conn:
             numbers = [*dict.fromkeys([(await find_entry(conn, each))[0] for each in refs])]
         return await self.apply_to_all(in_batches(numbers), _function_of(change))
 
-    async def change_matching(self, query: ListingQuery, wanted: AnnotationChange) -> Edited:
+    async def change_matching(self, query: ListingQuery, requested: AnnotationChange) -> Edited:
         """Change all entries that match a query.
 
         Raises:
             InvalidQuery: the query can't be parsed.
             InputError: nothing to change, or an invalid value.
         """
-        change = _checked(wanted)
+        change = _checked(requested)
         async with self._db.read() as conn:
             batches = matching_entries(conn, query, limit=BATCH)
             return await self.apply_to_all(batches, _function_of(change))
@@ -121,18 +121,18 @@ class Editing:
         Raises:
             NotFound: the edit was undone already, or there were too many edits since then.
         """
-        found = done = 0
+        count = done = 0
         while True:
             async with self._db.write() as conn:
                 if await edit_history.size(conn, edit_id) is None:
                     raise NotFound("This change was already undone, or is too old to undo.")
                 put_back, looked_at = await edit_history.undo(conn, edit_id, most=BATCH)
-                found, done = found + looked_at, done + put_back
+                count, done = count + looked_at, done + put_back
                 if looked_at < BATCH:
                     await edit_history.forget(conn, edit_id)
                     break
         self._on_changed()
-        return Edited(edit_id, found, done)
+        return Edited(edit_id, count, done)
 
     async def tags(self) -> list[TagInUse]:
         """Return the tags in use, sorted by name without regard to accents."""
@@ -192,14 +192,12 @@ class Editing:
                 pass
 
     async def apply_to_all(
-        self,
-        some_at_a_time: AsyncIterator[list[int]],
-        function: Callable[[int, Annotation], Annotation],
+        self, batches: AsyncIterator[list[int]], function: Callable[[int, Annotation], Annotation]
     ) -> Edited:
         """Apply a function to the metadata of entries, batch by batch.
 
         Args:
-            some_at_a_time: yields batches of row ids; each batch is changed in one transaction.
+            batches: yields batches of row ids; each batch is changed in one transaction.
             function: returns the new metadata, given the row id and the present metadata.
 
         Raises:
@@ -207,18 +205,18 @@ class Editing:
         """
         async with self._db.write() as conn:
             edit_id = await edit_history.begin(conn, datetime.now(UTC))
-        found = changed = 0
-        async for some in some_at_a_time:
+        count = changed = 0
+        async for refs in batches:
             async with self._db.write() as conn:
-                changed += await edit_history.change_each(conn, some, function, edit_id=edit_id)
-            found += len(some)
+                changed += await edit_history.change_each(conn, refs, function, edit_id=edit_id)
+            count += len(refs)
         if changed:
             await self._remake(changed)
             self._on_changed()
         else:
             async with self._db.write() as conn:
                 await edit_history.forget(conn, edit_id)
-        return Edited(edit_id, found, changed)
+        return Edited(edit_id, count, changed)
 
 
 def _function_of(change: AnnotationChange) -> Callable[[int, Annotation], Annotation]:
@@ -259,25 +257,27 @@ async def in_batches(numbers: Sequence[int], size: int = BATCH) -> AsyncIterator
         yield [*numbers[start : start + size]]
 
 
-def _checked(wanted: AnnotationChange) -> AnnotationChange:
+def _checked(requested: AnnotationChange) -> AnnotationChange:
     """Validate the texts of a change.
 
     Raises:
         InputError: a text is too long, there are too many tags or lists, or nothing to change.
     """
-    if wanted.is_empty:
+    if requested.is_empty:
         raise InputError("Choose what to change: title, note, tags, lists, read or starred.")
-    if any(isinstance(each, tuple) and len(each) > MAX_NAMES for each in asdict(wanted).values()):
+    if any(
+        isinstance(each, tuple) and len(each) > MAX_NAMES for each in asdict(requested).values()
+    ):
         raise InputError("Each field can have at most {most} tags or lists.", most=MAX_NAMES)
     change = replace(
-        wanted,
-        title=_text(Message("title"), wanted.title, MAX_TITLE),
-        note=_text(Message("note"), wanted.note, MAX_NOTE),
-        tags=None if wanted.tags is None else clean_tags(wanted.tags),
-        with_tags=clean_tags(wanted.with_tags),
-        folders=None if wanted.folders is None else clean_paths(wanted.folders),
-        with_folders=clean_paths(wanted.with_folders),
-        without_folders=clean_paths(wanted.without_folders),
+        requested,
+        title=_text(Message("title"), requested.title, MAX_TITLE),
+        note=_text(Message("note"), requested.note, MAX_NOTE),
+        tags=None if requested.tags is None else clean_tags(requested.tags),
+        with_tags=clean_tags(requested.with_tags),
+        folders=None if requested.folders is None else clean_paths(requested.folders),
+        with_folders=clean_paths(requested.with_folders),
+        without_folders=clean_paths(requested.without_folders),
     )
     if change.is_empty:
         raise InputError("Enter a name.")

@@ -89,8 +89,8 @@ async def find_page(conn: AsyncConnection, ref: str) -> tuple[int, Entry]:
     except NotFound:
         if is_hash_url(ref) or _HASH_PREFIX.fullmatch(ref):
             raise
-        others = await entries.saved_aliases(conn, parse_entry_url(with_scheme(ref)))
-        for alias in others.items():
+        aliases = await entries.saved_aliases(conn, parse_entry_url(with_scheme(ref)))
+        for alias in aliases.items():
             return alias
         raise
 
@@ -353,26 +353,26 @@ class Entries:
 
     async def saved_addresses(self, urls: Sequence[str]) -> PastedUrls:
         """Return which URLs have snapshots and which are new; empty URLs are skipped."""
-        known, fresh = [], []
+        saved, fresh = [], []
         async with self._db.read() as conn:
             for address in filter(None, (with_scheme(each) for each in urls)):
-                if (kept := await _kept(conn, address)) is not None:
-                    known.append(kept)
+                if (address_state := await _kept(conn, address)) is not None:
+                    saved.append(address_state)
                 else:
                     fresh.append(address)
-        return PastedUrls(tuple(known), tuple(fresh))
+        return PastedUrls(tuple(saved), tuple(fresh))
 
-    async def saved_at(self, given: str) -> SavedPage:
+    async def saved_at(self, text: str) -> SavedPage:
         """Return the entries of a page by any of its URLs: its own, a redirecting or canonical one.
 
         Raises:
-            InvalidUrl: ``given`` is not a URL.
+            InvalidUrl: ``text`` is not a URL.
         """
-        url = parse_entry_url(with_scheme(given))
+        url = parse_entry_url(with_scheme(text))
         async with self._db.read() as conn:
-            own = await entries.by_hash(conn, hash_url(url))
-            others = await entries.saved_aliases(conn, url)
-        return SavedPage(url, tuple(dict([*([own] if own else []), *others.items()]).values()))
+            entry = await entries.by_hash(conn, hash_url(url))
+            aliases = await entries.saved_aliases(conn, url)
+        return SavedPage(url, tuple(dict([*([entry] if entry else []), *aliases.items()]).values()))
 
     async def get(self, ref: str) -> EntryDetail:
         """Return an entry by hash_url or URL.
@@ -388,10 +388,12 @@ class Entries:
             failed = await db_attempts.of_entry(conn, entry_id, limit=MAX_ATTEMPTS)
             newest = [each.row_id for each in row[:1]]
             drawn = await screenshots.preview_images_of(conn, newest) if newest else {}
-            others = await entries.saved_aliases(conn, entry.url)
-        found = tuple(each.snapshot for each in row)
+            aliases = await entries.saved_aliases(conn, entry.url)
+        snapshots = tuple(each.snapshot for each in row)
         preview_images = drawn.get(newest[0], NO_PREVIEW_IMAGES) if newest else NO_PREVIEW_IMAGES
-        return EntryDetail(entry, job, found, tuple(failed), preview_images, (*others.values(),))
+        return EntryDetail(
+            entry, job, snapshots, tuple(failed), preview_images, (*aliases.values(),)
+        )
 
     async def snapshot(self, ref: str, timestamp: str | None = None) -> SnapshotDetail:
         """Return the snapshot closest to a timestamp, or the newest.
@@ -407,8 +409,8 @@ class Entries:
         async with self._db.read() as conn:
             entry_id, entry = await find_page(conn, ref)
             at = middle_of(timestamp) if timestamp else entry.latest
-            found = await db_snapshots.around(conn, entry_id, at) if at else (None, None)
-            row = _nearest(found, at)
+            neighbours = await db_snapshots.around(conn, entry_id, at) if at else (None, None)
+            row = _nearest(neighbours, at)
             if row is None:
                 raise NotFound("{url} has no snapshot yet.", url=entry.url)
             earlier, later = await db_snapshots.neighbours(conn, entry_id, row.snapshot.timestamp)
@@ -518,25 +520,25 @@ class _Read:
     is_damaged: bool
 
 
-async def _kept(conn: AsyncConnection, given: str) -> SavedAddress | None:
+async def _kept(conn: AsyncConnection, address: str) -> SavedAddress | None:
     try:
-        url = parse_entry_url(given)
+        url = parse_entry_url(address)
     except InvalidUrl:
         return None
-    found = await entries.by_hash(conn, hash_url(url))
-    kept = dict([found]) if found and found[1].latest else await entries.saved_aliases(conn, url)
-    for number, entry in kept.items():
+    match = await entries.by_hash(conn, hash_url(url))
+    by_url = dict([match]) if match and match[1].latest else await entries.saved_aliases(conn, url)
+    for number, entry in by_url.items():
         if first := await db_snapshots.first_of(conn, number):
-            others = tuple(each for each in kept.values() if each is not entry)
-            return SavedAddress(given, entry, first, entry.url != url, others)
+            aliases = tuple(each for each in by_url.values() if each is not entry)
+            return SavedAddress(address, entry, first, entry.url != url, aliases)
     return None
 
 
 def _nearest(
-    found: tuple[db_snapshots.SnapshotRow | None, db_snapshots.SnapshotRow | None],
+    neighbours: tuple[db_snapshots.SnapshotRow | None, db_snapshots.SnapshotRow | None],
     timestamp: Timestamp | None,
 ) -> db_snapshots.SnapshotRow | None:
-    before, after = found
+    before, after = neighbours
     if before is None or after is None or timestamp is None:
         return before or after
     gap_before = _seconds(timestamp) - _seconds(before.snapshot.timestamp)

@@ -109,13 +109,13 @@ class ExportJobs:
         self._wake = asyncio.Event()
         self._running: tuple[str, asyncio.Task[WrittenExport]] | None = None
 
-    async def create(self, kind: ExportKind, wanted: Selected) -> str:
+    async def create(self, kind: ExportKind, selection: Selected) -> str:
         """Create a job; return the name of its file.
 
         Raises:
             InputError: there are too many exports.
         """
-        name = await asyncio.to_thread(self._create, kind, wanted)
+        name = await asyncio.to_thread(self._create, kind, selection)
         self._wake.set()
         return name
 
@@ -133,8 +133,8 @@ class ExportJobs:
 
     async def all(self) -> list[ExportJob]:
         """Return all jobs, the newest first."""
-        found = await asyncio.to_thread(lambda: [*self._all()])
-        return sorted(found, key=lambda each: each.name, reverse=True)
+        jobs = await asyncio.to_thread(lambda: [*self._all()])
+        return sorted(jobs, key=lambda each: each.name, reverse=True)
 
     async def file(self, name: str) -> tuple[Path, ExportKind]:
         """Return the path and the format of a complete export.
@@ -180,8 +180,8 @@ class ExportJobs:
             await asyncio.to_thread(self._save, replace(job, problem=_INTERRUPTED))
             return
         await asyncio.to_thread(self._save, replace(job, starts=job.starts + 1))
-        wanted = Selected(job.query, title=job.title, entries=job.only)
-        write = self._exporting.write(job.kind, wanted, self._directory / job.name)
+        selection = Selected(job.query, title=job.title, entries=job.only)
+        write = self._exporting.write(job.kind, selection, self._directory / job.name)
         task = asyncio.create_task(write, name="export")
         self._running = job.name, task
         try:
@@ -204,8 +204,8 @@ class ExportJobs:
 
     def _all(self) -> Iterator[ExportJob]:
         for path in self._directory.glob(f"*{_JOB}") if self._directory.is_dir() else ():
-            if found := self._read(path.name.removesuffix(_JOB)):
-                yield found
+            if job := self._read(path.name.removesuffix(_JOB)):
+                yield job
 
     def _read(self, name: str) -> ExportJob | None:
         path = self._directory / name

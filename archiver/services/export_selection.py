@@ -79,9 +79,9 @@ async def make_manifest(db: Database, selected: Selected) -> Manifest:
     rows, beyond_records = array("q"), array("q")
     async with db.read() as conn:
         whole = selected.is_everything and await tombstones.is_erased(conn)
-        async for some in _entries(conn, selected):
-            rows.extend(some)
-            left_out = await edit_history.not_in_snapshot_records(conn, some, whole_segments=whole)
+        async for batch in _entries(conn, selected):
+            rows.extend(batch)
+            left_out = await edit_history.not_in_snapshot_records(conn, batch, whole_segments=whole)
             beyond_records.extend(left_out)
         return Manifest(
             selected=selected,
@@ -102,8 +102,8 @@ async def _entries(conn: AsyncConnection, selected: Selected) -> AsyncIterator[l
         ids = await db_entries.rows_of(conn, selected.entries)
         yield [ids[each] for each in dict.fromkeys(selected.entries) if each in ids]
         return
-    async for some in matching_entries(conn, selected.query, limit=MANIFEST_PAGE):
-        yield some
+    async for batch in matching_entries(conn, selected.query, limit=MANIFEST_PAGE):
+        yield batch
 
 
 OnCount = Callable[[int], None]

@@ -237,8 +237,8 @@ class EntryExports:
         try:
             detail = await self._entries.snapshot(ref, timestamp)
         except NotFound:
-            found = await self._entries.get(ref)
-            return entry_markdown(found.entry, None, "")
+            entry_detail = await self._entries.get(ref)
+            return entry_markdown(entry_detail.entry, None, "")
         return entry_markdown(detail.entry, detail.snapshot, plain(detail.article))
 
     async def _rows(self, selected: Selected) -> "array[int]":

@@ -15,12 +15,7 @@ from archiver.db.engine import Database
 from archiver.errors import ConfigurationError, FetchError, InputError, NotFound, UnreadableFile
 from archiver.formats.feeds import FORMS, feed_title
 from archiver.formats.import_process import open_links
-from archiver.formats.outlines import (
-    MAX_BYTES,
-    MAX_FEEDS,
-    read_subscriptions,
-    write_subscriptions,
-)
+from archiver.formats.outlines import MAX_BYTES, MAX_FEEDS, read_subscriptions, write_subscriptions
 from archiver.http.urls import host, parse_url, with_scheme
 from archiver.logs import get_log
 from archiver.model.failure import Failure
@@ -338,19 +333,23 @@ class Subscriptions:
             items = await shown_of(conn, await entries.by_ids(conn, ids), newest_snapshots)
         return {
             url: FeedContent(
-                tuple(items[row_id] for of, row_id in newest if of == url and row_id in items),
+                tuple(
+                    items[row_id]
+                    for feed_url, row_id in newest
+                    if feed_url == url and row_id in items
+                ),
                 unread.get(url, 0),
             )
             for url in urls
         }
 
     async def follow(
-        self, given: str, tags: Sequence[str] = (), *, everything: bool = False
+        self, address: str, tags: Sequence[str] = (), *, everything: bool = False
     ) -> FollowedFeed:
         """Follow a feed, or the first feed that a page links to.
 
         Args:
-            given: URL of a feed or page.
+            address: URL of a feed or page.
             tags: tags of entries from the feed.
             everything: whether the current items are captured too. With this option, the feed may
                 already be followed.
@@ -359,10 +358,10 @@ class Subscriptions:
             InvalidUrl: the URL is invalid.
             InputError: there is no feed, or the feed is already followed.
         """
-        url = parse_url(with_scheme(given))
+        url = parse_url(with_scheme(address))
         since = None if everything else datetime.now(UTC).replace(microsecond=0)
-        found = await self._checks.find(url)
-        subscription = replace(found, tags=clean_tags(tags), since=since)
+        feed = await self._checks.find(url)
+        subscription = replace(feed, tags=clean_tags(tags), since=since)
 
         def add(subscriptions: list[Subscription]) -> list[Subscription]:
             if any(each.url == subscription.url for each in subscriptions):
@@ -374,13 +373,13 @@ class Subscriptions:
         await self._change(add)
         return await self.check(subscription.url, everything=everything)
 
-    async def unfollow(self, given: str) -> None:
+    async def unfollow(self, address: str) -> None:
         """Unfollow a feed; its entries stay.
 
         Raises:
             NotFound: the feed is not followed.
         """
-        url = with_scheme(given)
+        url = with_scheme(address)
 
         def remove(subscriptions: list[Subscription]) -> list[Subscription]:
             remaining = [each for each in subscriptions if each.url != url]
@@ -402,11 +401,11 @@ class Subscriptions:
         """
         if len(content) > MAX_BYTES:
             raise InputError("{name} is larger than {most}.", name=name, most=show_size(MAX_BYTES))
-        found = await asyncio.to_thread(read_subscriptions, content, name)
-        if not found:
+        outline = await asyncio.to_thread(read_subscriptions, content, name)
+        if not outline:
             raise InputError("{name} contains no feeds.", name=name)
         since = None if everything else datetime.now(UTC).replace(microsecond=0)
-        imported = [each if each.since else replace(each, since=since) for each in found]
+        imported = [each if each.since else replace(each, since=since) for each in outline]
         before = 0
 
         def add(subscriptions: list[Subscription]) -> list[Subscription]:
@@ -424,13 +423,13 @@ class Subscriptions:
         """
         return write_subscriptions(await self._subscriptions())
 
-    async def check(self, given: str, *, everything: bool = False) -> FollowedFeed:
+    async def check(self, address: str, *, everything: bool = False) -> FollowedFeed:
         """Check a feed now; with ``everything``, include older items.
 
         Raises:
             NotFound: the feed is not followed.
         """
-        url = with_scheme(given)
+        url = with_scheme(address)
         for each in await self.all():
             if each.subscription.url == url:
                 return await self._check(each, everything=everything)

@@ -231,11 +231,11 @@ class Fixity:
         """Return findings for unindexed bytes of segments without a live writer."""
         async with self._db.read() as conn:
             indexed = await segment_rows.indexed(conn)
-        gone = {*survey.superseded.values(), *(before.keys() - indexed.keys())}
+        replaced = {*survey.superseded.values(), *(before.keys() - indexed.keys())}
         unread = [
             each
             for each in survey.segments
-            if indexed.get(each.name, 0) < each.size and each.name not in gone
+            if indexed.get(each.name, 0) < each.size and each.name not in replaced
         ]
         alive = self._store.lock.is_alive
         return [
@@ -458,34 +458,34 @@ class _EntryComparison:
         An older record need not match the metadata of its entry. Several records can have the
         current revision of an entry; at least one of them must match.
         """
-        found = [(each.entry_record, each.location) for each in checked if each.entry_record]
-        keys = {each.hash_url for each, _ in found}
+        records = [(each.entry_record, each.location) for each in checked if each.entry_record]
+        keys = {each.hash_url for each, _ in records}
         async with self._db.read() as conn:
             generations = await tombstones.generations(conn, keys)
             deleted = await tombstones.snapshots(conn, keys)
             ids = await entries.rows_of(conn, [*keys])
             indexed = await entries.with_revisions(conn, [*ids.values()])
             snapshots_of_records = [
-                (each.hash_url, each.snapshot) for each, _ in found if each.snapshot
+                (each.hash_url, each.snapshot) for each, _ in records if each.snapshot
             ]
             recorded = [
                 (ids[key], int(each.timestamp)) for key, each in snapshots_of_records if key in ids
             ]
             expected = await snapshots.articles_of(conn, recorded)
         lacking = []
-        for each, place in found:
-            row_id, kept = ids.get(each.hash_url), each.snapshot
+        for each, place in records:
+            row_id, snapshot = ids.get(each.hash_url), each.snapshot
             if each.generation <= generations.get(each.hash_url, -1):
                 continue
             if row_id is None:
                 self._lacking[each.url] = _finding(each.url, _NO_ENTRY, place)
                 continue
             if (
-                kept
-                and (row_id, int(kept.timestamp)) not in expected
-                and (each.hash_url, kept.timestamp, kept.capture_record) not in deleted
+                snapshot
+                and (row_id, int(snapshot.timestamp)) not in expected
+                and (each.hash_url, snapshot.timestamp, snapshot.capture_record) not in deleted
             ):
-                lacking.append((f"{each.url} {kept.timestamp}", kept, place))
+                lacking.append((f"{each.url} {snapshot.timestamp}", snapshot, place))
             self._compare_metadata(row_id, indexed[row_id], each, place)
         if lacking:
             await self._report_lacking(lacking)
@@ -497,7 +497,9 @@ class _EntryComparison:
         keys = [(each.capture_url, each.capture_record) for _, each, _ in lacking]
         async with self._db.read() as conn:
             rows = await captures.of_records(conn, keys)
-            digests = {key: some[0][1].payload_digest for key, some in rows.items()}
+            digests = {
+                key: rows_of_entry[0][1].payload_digest for key, rows_of_entry in rows.items()
+            }
             stored = await captures.originals(conn, [*{*digests.values()}])
         for key, (where, _, place) in zip(keys, lacking, strict=True):
             if digests.get(key) in stored:
@@ -619,9 +621,9 @@ class Health:
     @property
     def warnings(self) -> tuple[Message, ...]:
         """Sentences for the user about what needs attention."""
-        found = []
+        messages = []
         if self.missing:
-            found.append(
+            messages.append(
                 counted(
                     "{count} segment of the archive is missing, so some pages can't be opened. "
                     "Mount its disk or restore it from a backup. `archiver verify` names it.",
@@ -631,25 +633,25 @@ class Health:
                 )
             )
         if self.is_full:
-            found.append(
+            messages.append(
                 Message("The disk is full, so nothing new can be stored. Free some space.")
             )
         if self.is_read_only:
-            found.append(
+            messages.append(
                 Message(
                     "The data directory is read-only, so nothing new can be stored. Make it "
                     "writable, then restart archiver."
                 )
             )
         if self.damaged:
-            found.append(
+            messages.append(
                 counted(
                     "The last verification found {count} problem. `archiver verify` lists it.",
                     "The last verification found {count} problems. `archiver verify` lists them.",
                     count=self.damaged,
                 )
             )
-        return tuple(found)
+        return tuple(messages)
 
 
 class HealthCheck:

@@ -176,9 +176,9 @@ class Highlights:
         """Yield all entries with highlights, for an export."""
         tree = parse_query(q)
         async with self._db.read() as conn:
-            async for some in matching_entries(conn, _query(q), limit=PAGE):
-                by_id = await entries.by_ids(conn, some)
-                for each in some:
+            async for batch in matching_entries(conn, _query(q), limit=PAGE):
+                by_id = await entries.by_ids(conn, batch)
+                for each in batch:
                     if each in by_id:
                         yield _with_matching_highlights(by_id[each], tree)
 
@@ -258,12 +258,12 @@ def _replacing(
     def changed(before: Annotation) -> Annotation:
         if not any(each.id == key for each in before.highlights):
             raise NotFound("Highlight not found on this page.")
-        others = [
+        remaining = [
             other
             for each in before.highlights
             for other in (change(each) if each.id == key else (each,))
         ]
-        return replace(before, highlights=tuple(others))
+        return replace(before, highlights=tuple(remaining))
 
     return changed
 

@@ -56,8 +56,8 @@ def years_before(today: datetime) -> list[tuple[int, int]]:
     return [_span(day, day + timedelta(days=1)) for day in days]
 
 
-def _span(first: datetime, beyond: datetime) -> tuple[int, int]:
-    return int(first.timestamp()), int(beyond.timestamp())
+def _span(first: datetime, end: datetime) -> tuple[int, int]:
+    return int(first.timestamp()), int(end.timestamp())
 
 
 async def _listed(conn: AsyncConnection, ids: list[int]) -> dict[int, ListedEntry]:

@@ -78,19 +78,19 @@ class PreviewedFiles:
         """Return the complete uploads from more than a day ago. Blocking."""
         return [path for path in self._directory.glob(f"*{WHOLE}") if _is_stale(path)]
 
-    async def discard(self, kept: PreviewedFile) -> None:
+    async def discard(self, preview: PreviewedFile) -> None:
         """Delete a file that the user does not import."""
-        for path in (kept.path, kept.path.with_suffix(_NAME)):
+        for path in (preview.path, preview.path.with_suffix(_NAME)):
             await asyncio.to_thread(path.unlink, missing_ok=True)
 
-    async def claim(self, kept: PreviewedFile) -> Path:
+    async def claim(self, preview: PreviewedFile) -> Path:
         """Rename a file for its import and return the new path.
 
         Raises:
             NotFound: another request imported or discarded it.
         """
         try:
-            return await asyncio.to_thread(_renamed, kept.path)
+            return await asyncio.to_thread(_renamed, preview.path)
         except FileNotFoundError:
             raise NotFound(UPLOAD_EXPIRED) from None
 
@@ -172,10 +172,10 @@ class ImportSurveys:
     async def _predicted_results(self, batch: Batch, choices: Choices) -> dict[str, SaveOutcome]:
         """Predict, by hash_url, the results of importing links whose entries already exist."""
         outcomes: dict[str, SaveOutcome] = {}
-        for capture, some in by_capture(batch.seeds, choices).items():
+        for capture, seeds in by_capture(batch.seeds, choices).items():
             async with self._db.read() as conn:
                 outcomes |= await new_entries.predict(
-                    conn, [each.seed for each in some], capture=capture
+                    conn, [each.seed for each in seeds], capture=capture
                 )
         return outcomes
 
@@ -197,10 +197,10 @@ class _Tally:
         self._fields: Counter[str] = Counter()
         self._kept: Counter[str] = Counter()
 
-    def add(self, batch: Batch, known: Mapping[str, SaveOutcome]) -> None:
+    def add(self, batch: Batch, outcomes: Mapping[str, SaveOutcome]) -> None:
         """Count a batch.
 
-        ``known`` has the predicted results of the links whose entries exist, by hash_url. All other
+        ``outcomes`` has the predicted results of links whose entries exist, by hash_url. All other
         links are new.
         """
         self.read += batch.size
@@ -213,7 +213,7 @@ class _Tally:
         _count(self._reasons, (each.reason for each in unusable))
         for each in batch.seeds:
             seed = each.seed
-            self._add_address(seed, known.get(seed.hash_url, SaveOutcome.ADDED))
+            self._add_address(seed, outcomes.get(seed.hash_url, SaveOutcome.ADDED))
             self._add_annotation(seed.annotation)
             if len(self._sample) < SAMPLE:
                 self._sample += (seed.annotation,)

@@ -103,13 +103,13 @@ def _path(path: str) -> str:
     return folder_path(map(tidy_tag, folder_names(path[:_MAX_PATH])))
 
 
-def _into(given: str) -> str:
+def _into(list_path: str) -> str:
     """Return the normalised path of the list for an import.
 
     The path must be short, because the folders of the file are nested below it.
     """
-    path = _path(given)
-    if len(given) > _MAX_PATH or len(folder_names(given)) > MAX_INTO:
+    path = _path(list_path)
+    if len(list_path) > _MAX_PATH or len(folder_names(list_path)) > MAX_INTO:
         raise InputError("Lists can be nested at most {most} levels deep.", most=MAX_INTO - 1)
     return path
 
@@ -117,13 +117,13 @@ def _into(given: str) -> str:
 def _columns(roles: Sequence[str]) -> dict[str, ColumnRole] | None:
     if len(roles) > MAX_COLUMNS:
         raise InputError("You can name at most {most} columns.", most=MAX_COLUMNS)
-    found = {}
+    columns = {}
     for each in roles:
         role, equals, name = each.partition("=")
         if not equals:
             raise InputError("Name a column in the form url={each}.", each=each[:100])
-        found[name] = _choice_of(ColumnRole, role, ColumnRole.KEEP, "A column says")
-    return found or None
+        columns[name] = _choice_of(ColumnRole, role, ColumnRole.KEEP, "A column says")
+    return columns or None
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,8 +267,8 @@ class ImportReader:
                 taking = self._open_archives().read_file(
                     file, name, kind, import_id=number, uploaded_at=uploaded_at
                 )
-                async with aclosing(taking) as taken:
-                    async for each in taken:
+                async with aclosing(taking) as batches:
+                    async for each in batches:
                         before = await self._count(number, each, before)
                         await self._report(number, on_progress)
             except UnreadableFile as unreadable:
@@ -296,9 +296,9 @@ class ImportReader:
         archive already has are those of the interrupted run; they count as new.
         """
         ours = min(counts.known, before)
-        some = replace(counts, fresh=counts.fresh + ours, known=counts.known - ours)
+        corrected = replace(counts, fresh=counts.fresh + ours, known=counts.known - ours)
         async with self._db.write() as conn:
-            await imports.advance_archive(conn, number, some)
+            await imports.advance_archive(conn, number, corrected)
         return before - ours
 
     async def _take_in_pages(
@@ -309,14 +309,14 @@ class ImportReader:
         The batch is counted afterwards. If the process is killed before that, the next run repeats
         the batch and finds the stored pages.
         """
-        some = [batch.seeds[each.place].seed for each in batch.pages]
+        seeds = [batch.seeds[each.place].seed for each in batch.pages]
         async with self._db.write() as conn:
             received = await new_entries.receive(
-                conn, some, now=datetime.now(UTC), recapture=False, import_id=number
+                conn, seeds, now=datetime.now(UTC), recapture=False, import_id=number
             )
         pages = [
             SavedPage(seed, each.page, each.is_dated)
-            for seed, each in zip(some, batch.pages, strict=True)
+            for seed, each in zip(seeds, batch.pages, strict=True)
         ]
         origin = f"{links.name} ({links.form})"
         await self._open_archives().import_pages(pages, origin, import_id=number)
@@ -337,16 +337,16 @@ async def _add_batch(
     lists_left_out = await _add_lists(conn, number, batch.lists)
     results: dict[int, SaveOutcome] = {}
     links = 0
-    for capture, some in by_capture(batch.seeds, choices).items():
+    for capture, seeds in by_capture(batch.seeds, choices).items():
         received = await new_entries.receive(
             conn,
-            [each.seed for each in some],
+            [each.seed for each in seeds],
             now=datetime.now(UTC),
             recapture=False,
             import_id=number,
             capture=capture,
         )
-        results |= {each.row: one.outcome for each, one in zip(some, received, strict=True)}
+        results |= {each.row: one.outcome for each, one in zip(seeds, received, strict=True)}
         if capture is CaptureWhen.NEVER:
             links = sum(each.outcome is SaveOutcome.ADDED for each in received)
     added = [
@@ -399,8 +399,8 @@ def kind_of_file(source: BinaryIO, name: str) -> str | None:
 
 def usable_lists(lists: ListsInFile) -> ListsInFile:
     """Leave out saved searches that cannot be parsed, and count them in ``left_out``."""
-    found = tuple(each for each in lists.found if _is_usable(each))
-    return ListsInFile(found, lists.left_out + len(lists.found) - len(found))
+    usable = tuple(each for each in lists.found if _is_usable(each))
+    return ListsInFile(usable, lists.left_out + len(lists.found) - len(usable))
 
 
 def _is_usable(entry_list: EntryList) -> bool:

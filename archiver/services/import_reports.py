@@ -212,10 +212,10 @@ async def _restore(db: Database, path: Path) -> str:
             async with db.write() as conn:
                 number = await import_reports.restore_import(conn, old_number, head)
             rows, last = _rows(packed), 0
-            while some := await asyncio.to_thread(lambda: [*islice(rows, REPORT_FILE_PAGE)]):
+            while batch := await asyncio.to_thread(lambda: [*islice(rows, REPORT_FILE_PAGE)]):
                 async with db.write() as conn:
-                    await import_reports.restore_rows(conn, number, some)
-                last = some[-1].row
+                    await import_reports.restore_rows(conn, number, batch)
+                last = batch[-1].row
     except _BROKEN as error:
         return f"Its end cannot be read: {error}"
     if number != old_number:

@@ -311,10 +311,10 @@ class Imports:
         Raises:
             NotFound: the import does not exist.
         """
-        found = await self._statuses.find(number)
-        if found is None:
+        status = await self._statuses.find(number)
+        if status is None:
             raise NotFound("Import {number} not found.", number=str(number))
-        return found
+        return status
 
     async def _detect_format(self, path: Path, name: str) -> str:
         """Detect the format of an uploaded file.

@@ -50,9 +50,9 @@ async def write_list(
     writer = form.writer(heading)
     if opening := writer.opening():
         yield _encoded(opening)
-    async for some in _ordered(db, rows, form.order):
-        exported = await _exported(db, [row for _, row in some], form)
-        text = await asyncio.to_thread(_items, writer, some, exported)
+    async for batch in _ordered(db, rows, form.order):
+        exported = await _exported(db, [row for _, row in batch], form)
+        text = await asyncio.to_thread(_items, writer, batch, exported)
         if text:
             yield _encoded(text)
     if closing := writer.closing():
@@ -71,13 +71,15 @@ async def _ordered(
         for start in range(0, len(rows), SORTED_AT_ONCE):
             async with db.read() as conn:
                 by_id = await entries.by_ids(conn, rows[start : start + SORTED_AT_ONCE])
-            made = [line for row, each in by_id.items() for line in _lines(order, row, each)]
-            await asyncio.to_thread(lines.add_all, made)
+            exported_lines = [
+                line for row, each in by_id.items() for line in _lines(order, row, each)
+            ]
+            await asyncio.to_thread(lines.add_all, exported_lines)
         placed = (_placed(line) for line in lines)
         if order is Order.HOSTS:
             placed = (next(same) for _, same in groupby(placed, key=itemgetter(0)))
-        while some := await asyncio.to_thread(lambda: [*islice(placed, PAGE)]):
-            yield some
+        while batch := await asyncio.to_thread(lambda: [*islice(placed, PAGE)]):
+            yield batch
 
 
 def _lines(order: Order, row: int, entry: Entry) -> Iterator[bytes]:
@@ -116,8 +118,8 @@ async def _exported(db: Database, rows: Sequence[int], form: ListForm) -> dict[i
     }
 
 
-def _items(writer: ListWriter, some: Sequence[_Placed], exported: dict[int, ExportedEntry]) -> str:
-    return "".join(writer.item(exported[row], place) for place, row in some if row in exported)
+def _items(writer: ListWriter, batch: Sequence[_Placed], exported: dict[int, ExportedEntry]) -> str:
+    return "".join(writer.item(exported[row], place) for place, row in batch if row in exported)
 
 
 def _encoded(text: str) -> bytes:

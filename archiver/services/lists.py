@@ -125,8 +125,8 @@ class EntryLists:
             if len(lists) >= MAX_LISTS:
                 raise InputError("You can have at most {most} lists.", most=MAX_LISTS)
             new_list = replace(new_list, colour=existing.colour) if existing else new_list
-            others = [new_list if each is existing else each for each in lists]
-            await _arrange(conn, others if existing else [*others, new_list])
+            changed_lists = [new_list if each is existing else each for each in lists]
+            await _arrange(conn, changed_lists if existing else [*changed_lists, new_list])
             await tags_and_lists.set_creator(
                 conn, None, (*folders_above(new_list.path), new_list.path)
             )
@@ -143,9 +143,9 @@ class EntryLists:
             InputError: the new name is empty, or nested in the list itself.
         """
         goal = _path(new)
-        own = await self._find(path)
+        existing = await self._find(path)
         other = await self._find_any(goal)
-        if other and goal != path and (own.query or other.query):
+        if other and goal != path and (existing.query or other.query):
             raise InputError(
                 "“{goal}” already exists, and a saved search cannot be merged with it.", goal=goal
             )
@@ -161,7 +161,7 @@ class EntryLists:
             return annotation.in_lists({**moved, **existing_positions})
 
         edited = await self._apply_within(path, become)
-        await self._rearrange(lambda known: _renamed(known, path, goal))
+        await self._rearrange(lambda lists: _renamed(lists, path, goal))
         return edited if edited.changed else None
 
     async def delete(self, path: str) -> Edited | None:
@@ -182,7 +182,7 @@ class EntryLists:
 
         edited = await self._apply_within(path, become)
         await self._rearrange(
-            lambda known: [each for each in known if not is_within(each.path, path)]
+            lambda lists: [each for each in lists if not is_within(each.path, path)]
         )
         return edited if edited.changed else None
 
@@ -193,7 +193,7 @@ class EntryLists:
             NotFound: there is no such list.
         """
         await self._find(path)
-        await self._rearrange(lambda known: shifted(known, path, down=down))
+        await self._rearrange(lambda lists: shifted(lists, path, down=down))
 
     async def place(self, path: str, parent: str, before: str = "") -> Edited | None:
         """Move a list with its nested lists into another one, or to the top level.
@@ -207,14 +207,14 @@ class EntryLists:
             NotFound: there is no such list.
             InputError: the list can't be nested in ``parent``, or its name is taken there.
         """
-        own = await self._find(path)
+        existing = await self._find(path)
         if parent:
             await self._find(parent)
-        goal = folder_path([*folder_names(parent), own.name])
+        goal = folder_path([*folder_names(parent), existing.name])
         if goal != path and await self._find_any(goal):
             raise InputError("The list “{path}” already exists.", path=goal)
         edited = await self.rename(path, goal) if goal != path else None
-        await self._rearrange(lambda known: placed(known, goal, before))
+        await self._rearrange(lambda lists: placed(lists, goal, before))
         return edited
 
     async def set_colour(self, path: str, colour: ListColour) -> None:
@@ -225,8 +225,8 @@ class EntryLists:
         """
         await self._find(path)
         await self._rearrange(
-            lambda known: [
-                replace(each, colour=colour) if each.path == path else each for each in known
+            lambda lists: [
+                replace(each, colour=colour) if each.path == path else each for each in lists
             ]
         )
 
@@ -356,22 +356,22 @@ def _places(
     rows. Then all rows get new keys.
     """
     block = [row for row, _ in rows if row in moved]
-    others = [each for each in rows if each[0] not in moved]
-    if not block or not others:
+    remaining = [each for each in rows if each[0] not in moved]
+    if not block or not remaining:
         return {}
     before = next(n for n, (row, _) in enumerate(rows) if row in moved)
     at = {
         ListPosition.FIRST: 0,
         ListPosition.UP: max(before - 1, 0),
-        ListPosition.DOWN: min(before + 1, len(others)),
-        ListPosition.LAST: len(others),
+        ListPosition.DOWN: min(before + 1, len(remaining)),
+        ListPosition.LAST: len(remaining),
     }[position]
-    low = others[at - 1][1] if at else others[0][1] - tags_and_lists.STEP * (len(block) + 1)
-    high = others[at][1] if at < len(others) else low + tags_and_lists.STEP * (len(block) + 1)
+    low = remaining[at - 1][1] if at else remaining[0][1] - tags_and_lists.STEP * (len(block) + 1)
+    high = remaining[at][1] if at < len(remaining) else low + tags_and_lists.STEP * (len(block) + 1)
     step = (high - low) // (len(block) + 1)
     if step and low + step > 0 and high <= MAX_PLACE:
         return {row: low + step * n for n, row in enumerate(block, 1)}
-    put = [*(row for row, _ in others[:at]), *block, *(row for row, _ in others[at:])]
+    put = [*(row for row, _ in remaining[:at]), *block, *(row for row, _ in remaining[at:])]
     return {row: tags_and_lists.MIDDLE + tags_and_lists.STEP * n for n, row in enumerate(put)}
 
 

@@ -171,7 +171,7 @@ class SegmentUploads:
 
     async def upload(self) -> None:
         """Upload closed segments, forever."""
-        rest = FIRST_REST_SECONDS
+        pause = FIRST_REST_SECONDS
         while True:
             try:
                 await self.upload_closed()
@@ -179,10 +179,10 @@ class SegmentUploads:
                 if not self._problem:
                     log.warning("segments wait to be uploaded", reason=str(error))
                 self._problem = error.sentence
-                await asyncio.sleep(rest)
-                rest = min(2 * rest, MAX_REST_SECONDS)
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, MAX_REST_SECONDS)
             else:
-                self._problem, rest = None, FIRST_REST_SECONDS
+                self._problem, pause = None, FIRST_REST_SECONDS
                 await asyncio.sleep(POLL_SECONDS)
 
     async def upload_closed(self, *, until: float | None = None) -> None:
@@ -222,10 +222,10 @@ class SegmentUploads:
         """
         with self._uploading, try_lock(self._lock) as is_alone:
             if is_alone and (self._storage.directory / name).exists():
-                begun = time.monotonic()
+                started = time.monotonic()
                 self._storage.upload(name)
                 self._storage.forget(self._settings.uploaded_bytes)
-                log.info("uploaded", segment=name, seconds=round(time.monotonic() - begun, 2))
+                log.info("uploaded", segment=name, seconds=round(time.monotonic() - started, 2))
             return is_alone
 
     async def _local_segments(self) -> tuple[SegmentFile, ...]:
@@ -260,10 +260,10 @@ class SegmentUploads:
 
     def _measure(self, local: Sequence[SegmentFile]) -> None:
         waiting = sum(each.size for each in local)
-        begun = [moment for each in local if (moment := created_of(each.name))]
+        created = [moment for each in local if (moment := created_of(each.name))]
         self._storage.is_full = waiting > self._settings.backlog_bytes
         self.backlog = Backlog(
-            len(local), waiting, min(begun, default=None), self._storage.is_full, self._problem
+            len(local), waiting, min(created, default=None), self._storage.is_full, self._problem
         )
 
 

@@ -111,8 +111,8 @@ class Preferences:
         Raises:
             InputError: ``settings.toml`` was edited and is no longer valid.
         """
-        found = await asyncio.to_thread(self._site_rules)
-        return dict(sorted(found.items()))
+        rules = await asyncio.to_thread(self._site_rules)
+        return dict(sorted(rules.items()))
 
     async def set_site_rule(self, host: str, values: Mapping[str, Any]) -> None:
         """Change values of the rule of a host.
@@ -174,8 +174,8 @@ class Preferences:
                 elif name in document:
                     del document[name]
             fixed = {name: getattr(self._settings, name) for name in self._settings.fixed}
-            others = {name: value for name, value in document.unwrap().items() if name != SITES}
-            self._check({**others, **fixed})
+            tables = {name: value for name, value in document.unwrap().items() if name != SITES}
+            self._check({**tables, **fixed})
 
         self._rewrite(rewrite)
 

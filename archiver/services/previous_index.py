@@ -258,15 +258,15 @@ async def _restore_snapshots(
             conn,
             [
                 (each.snapshot.final_url, each.snapshot.capture.record_id)
-                for some in snapshot_row.values()
-                for each in some
+                for rows in snapshot_row.values()
+                for each in rows
             ],
         )
     lacking: list[tuple[Revised, SnapshotRow]] = []
-    for row_id, some in rows_by_timestamp.items():
+    for row_id, rows in rows_by_timestamp.items():
         key = fewer[row_id].entry.hash_url
         existing = {each.snapshot.timestamp for each in of_new.get(ids[key], ())}
-        for timestamp, each in some.items():
+        for timestamp, each in rows.items():
             page = each.snapshot.capture.record_id
             if (key, timestamp, page) in tombstones_by_key:
                 deleted[key] += 1
@@ -285,9 +285,9 @@ def _record(revised: Revised, snapshot_row: SnapshotRow) -> Record:
     return snapshot_note(revised, record_from_index(snapshot_row.snapshot))
 
 
-def append_to_new_segments(store: SegmentStore, made: Sequence[Record]) -> set[str]:
+def append_to_new_segments(store: SegmentStore, records: Sequence[Record]) -> set[str]:
     """Append records to new segments and sync them to disk; return the names of the segments."""
-    places = store.append(made)
+    places = store.append(records)
     store.sync()
     store.close()
     return {each.segment for each in places}
@@ -311,8 +311,8 @@ async def _copy_details(
     async with new.write() as conn:
         ids = await entries.rows_of(conn, [key for key, _ in before])
         rows_by_id: dict[int, SnapshotRow] = {}
-        for some in (await snapshots.of_entries(conn, [*ids.values()])).values():
-            for each in some:
+        for snapshot_rows in (await snapshots.of_entries(conn, [*ids.values()])).values():
+            for each in snapshot_rows:
                 if snapshot_row := before.get((each.snapshot.hash_url, each.snapshot.timestamp)):
                     rows_by_id[each.row_id] = snapshot_row
         await snapshots.store_requisite_counts(
@@ -366,18 +366,18 @@ async def _mark_lost(
     async with new.write() as conn:
         summaries = await entries.summaries(conn, [each.entry.hash_url for each in before])
         for each in before:
-            own = summaries[each.entry.hash_url]
-            kept = own.snapshot_count + deleted.get(each.entry.hash_url, 0)
-            count = each.entry.snapshot_count - kept
+            summary = summaries[each.entry.hash_url]
+            expected = summary.snapshot_count + deleted.get(each.entry.hash_url, 0)
+            count = each.entry.snapshot_count - expected
             why = each.entry.failure
             if count > 0:
-                lost, bare = lost + count, bare + (not own.snapshot_count)
+                lost, bare = lost + count, bare + (not summary.snapshot_count)
                 why = Failure(FailureKind.LOST, _WAS_LOST.format(count))
-            elif each.entry.state != State.FAILED or own.snapshot_count:
+            elif each.entry.state != State.FAILED or summary.snapshot_count:
                 continue
             if why is not None:
                 failed.append(
-                    FailedAttempt(own.row_id, now, why, final=True, search_document=_link(each))
+                    FailedAttempt(summary.row_id, now, why, final=True, search_document=_link(each))
                 )
         await attempts.add_failures(conn, failed, skip_stored=True)
     return bare, lost

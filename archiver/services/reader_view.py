@@ -99,11 +99,13 @@ class ReadingPlaces:
         """
 
         def rewrite(before: bytes | None) -> bytes:
-            others = {name: each for name, each in _places_in(before).items() if name != key}
+            remaining = {name: each for name, each in _places_in(before).items() if name != key}
             is_partly_read = place.block > 0 and place.percent < READ_PERCENT
-            places = {key: place, **others} if is_partly_read else others
-            some = [*places.items()][:MAX_PLACES]
-            return json.dumps([[name, each.block, each.percent] for name, each in some]).encode()
+            places = {key: place, **remaining} if is_partly_read else remaining
+            newest_places = [*places.items()][:MAX_PLACES]
+            return json.dumps(
+                [[name, each.block, each.percent] for name, each in newest_places]
+            ).encode()
 
         await self._file.change(rewrite)
 
@@ -174,7 +176,9 @@ class Reader:
         except (InvalidQuery, InputError):
             return None
 
-    async def _archived_links(self, own: HashUrl, article: ArticleTree) -> dict[str, HashUrl]:
+    async def _archived_links(
+        self, article_hash: HashUrl, article: ArticleTree
+    ) -> dict[str, HashUrl]:
         """Return the hash_urls of other archived entries that an article links to, by link URL."""
         named = {}
         for url in article.links(MAX_LINKS):
@@ -184,7 +188,7 @@ class Reader:
                 continue
         async with self._db.read() as conn:
             archived = await entries.latest_of(conn, [*{*named.values()}])
-        return {url: key for url, key in named.items() if key in archived and key != own}
+        return {url: key for url, key in named.items() if key in archived and key != article_hash}
 
 
 def _prepared(

@@ -39,12 +39,12 @@ class Recaptures:
         An entry is skipped if the server returned 404 or 410 for all missing requisites of its
         newest snapshot, both in this snapshot and in the one before.
         """
-        queued = gone = 0
+        queued = lost = 0
         async for recoverable, unrecoverable in self._with_gaps():
             if recoverable:
                 await self._entries.save(recoverable, source=AUTOMATIC)
-            queued, gone = queued + len(recoverable), gone + unrecoverable
-        return queued, gone
+            queued, lost = queued + len(recoverable), lost + unrecoverable
+        return queued, lost
 
     async def entries(self, refs: Sequence[str]) -> int:
         """Queue entries by hash_url or URL; return their number.
@@ -63,8 +63,8 @@ class Recaptures:
             InvalidQuery: the query can't be parsed.
         """
         async with self._db.read() as conn:
-            batches = [some async for some in matching_entries(conn, query, limit=BATCH)]
-        return sum([await self._save(some) for some in batches])
+            batches = [batch async for batch in matching_entries(conn, query, limit=BATCH)]
+        return sum([await self._save(batch) for batch in batches])
 
     async def _save(self, numbers: Sequence[int]) -> int:
         async with self._db.read() as conn:
@@ -77,13 +77,13 @@ class Recaptures:
 
     async def unrendered(self) -> int:
         """Queue entries that need a browser but were not rendered; return their number."""
-        queued, found = 0, {0: ""}
-        while found:
+        queued, urls = 0, {0: ""}
+        while urls:
             async with self._db.read() as conn:
-                found = await entries.unrendered(conn, after=max(found), limit=BATCH)
-            if found:
-                await self._entries.save([*found.values()], source=AUTOMATIC, render=True)
-            queued += len(found)
+                urls = await entries.unrendered(conn, after=max(urls), limit=BATCH)
+            if urls:
+                await self._entries.save([*urls.values()], source=AUTOMATIC, render=True)
+            queued += len(urls)
         return queued
 
     async def below(self, score: int, *, render: bool) -> int:
@@ -172,8 +172,8 @@ class PublicArchiveRecovery:
         self._refuse_if_off()
         async with self._db.write() as conn:
             numbers = [(await find_entry(conn, each))[0] for each in refs]
-            found = await entries.by_ids(conn, numbers)
-            pairs = [(number, each.host) for number, each in found.items()]
+            by_id = await entries.by_ids(conn, numbers)
+            pairs = [(number, each.host) for number, each in by_id.items()]
             return await self._queue(conn, pairs, priority=queue.INTERACTIVE)
 
     async def recover_missing(self) -> int:
@@ -204,10 +204,10 @@ class PublicArchiveRecovery:
         self._refuse_if_off()
         count = 0
         async with self._db.read() as conn:
-            batches = [some async for some in matching_entries(conn, query, limit=BATCH)]
-        for some in batches:
+            batches = [batch async for batch in matching_entries(conn, query, limit=BATCH)]
+        for batch in batches:
             async with self._db.write() as conn:
-                failed = await jobs.without_snapshot(conn, some)
+                failed = await jobs.without_snapshot(conn, batch)
                 count += await self._queue(conn, failed, priority=queue.BULK)
         return count
 

@@ -230,11 +230,11 @@ async def reindex(
             finally:
                 await new.close()
         mark = outdated or opened.mark or _mark_of(report)
-        kept = await asyncio.to_thread(_keep_only_backup, Path(before.place), mark)
+        backups = await asyncio.to_thread(_keep_only_backup, Path(before.place), mark)
         await asyncio.to_thread(replace_index, settings, now)
         if now.is_shared:
             await asyncio.to_thread(remove_user_files, settings.data)
-    return replace(report, kept=tuple(each.name for each in kept))
+    return replace(report, kept=tuple(each.name for each in backups))
 
 
 def _mark_of(report: ReindexReport) -> str:
@@ -281,8 +281,8 @@ async def _fill(
         )
         problems += more
     else:
-        found = await restore_all(new, reports_of(store.directory.parent))
-        problems += [Finding(*each) for each in found]
+        restored = await restore_all(new, reports_of(store.directory.parent))
+        problems += [Finding(*each) for each in restored]
     if not accept_missing:
         require_same_entries(losses)
     while await rebuild_stale(new, store) or await compare_pending(new, store):
@@ -339,11 +339,11 @@ async def _refuse_if_used_elsewhere(db: Database, machine: str) -> None:
 
 def _keep_only_backup(path: Path, mark: str) -> list[Path]:
     """Keep an index as a backup if ``mark`` is not empty, and remove earlier backups."""
-    kept = keep_backup(path, mark) if mark and path.exists() else []
+    backup_paths = keep_backup(path, mark) if mark and path.exists() else []
     for each in backups(path):
-        if each not in kept:
+        if each not in backup_paths:
             each.unlink()
-    return kept
+    return backup_paths
 
 
 DAMAGED, MISSING = "damaged", "complete"
@@ -409,10 +409,10 @@ async def _open_to_fill(place: Engines) -> Database:
     """Open an empty index, or the partial one of an interrupted run."""
     with suppress(ArchiverError):
         if await asyncio.to_thread(place.exists):
-            left = await Database.opened(place)
-            if await _can_go_on(left):
-                return left
-            await left.close()
+            database = await Database.opened(place)
+            if await _can_go_on(database):
+                return database
+            await database.close()
     await asyncio.to_thread(place.remove)
     try:
         return await Database.opened(place)

@@ -15,11 +15,7 @@ from archiver.db import captures, screenshots
 from archiver.db.engine import Database
 from archiver.errors import InvalidRecord, NotInArchive, StoreError, TooLarge
 from archiver.http.content_coding import decode
-from archiver.http.encoding_detection import (
-    MAX_START_BYTES,
-    SAMPLE_BYTES,
-    decode_document,
-)
+from archiver.http.encoding_detection import MAX_START_BYTES, SAMPLE_BYTES, decode_document
 from archiver.http.headers import ResponseHead
 from archiver.http.media_types import MediaType, declared_media_type, is_html
 from archiver.http.timestamps import middle_of, to_datetime
@@ -209,17 +205,17 @@ class Replay:
 
     def _present(
         self,
-        of: tuple[Capture, Capture],
+        resolved: tuple[Capture, Capture],
         head: ResponseHead,
         payload: Iterator[bytes],
         request: ReplayRequest,
     ) -> Replayed:
         """Build the response for a capture.
 
-        ``of`` contains the capture to replay, and the capture whose record has the payload. They
-        are the same capture unless the first is a revisit or its record is damaged.
+        ``resolved`` contains the capture to replay, and the capture whose record has the payload.
+        They are the same capture unless the first is a revisit or its record is damaged.
         """
-        capture, source = of
+        capture, source = resolved
         coding = head.combined("content-encoding")
         if coding and request.modifier is not Modifier.IDENTITY:
             payload = decode(payload, coding, limit=self._most_bytes)
@@ -236,11 +232,11 @@ class Replay:
             pieces = rewrite_document(pieces, presentation, links)
         if presentation.part is not None:
             pieces = byte_range(pieces, *presentation.part)
-        first, rest = _begin(pieces)
-        length = len(first) if rest is None else presentation.length
+        first, remaining = _begin(pieces)
+        length = len(first) if remaining is None else presentation.length
         is_made = presentation.length is None
         return Replayed(
-            presentation.status, [*presentation.headers], length, is_made, _flow(first, rest)
+            presentation.status, [*presentation.headers], length, is_made, _flow(first, remaining)
         )
 
     def _read_svg(self, url: str, timestamp: Timestamp, loop: asyncio.AbstractEventLoop) -> str:
@@ -300,20 +296,23 @@ def _peek(
 
 def _begin(pieces: Iterator[bytes]) -> tuple[bytes, Iterator[bytes] | None]:
     """Return the first ``PIECE_BYTES`` or more, and the remaining chunks; None if none remain."""
-    begun: list[bytes] = []
+    head: list[bytes] = []
     length = 0
     for piece in pieces:
-        begun.append(piece)
+        head.append(piece)
         length += len(piece)
         if length >= PIECE_BYTES:
-            return b"".join(begun), pieces
-    return b"".join(begun), None
+            return b"".join(head), pieces
+    return b"".join(head), None
 
 
-async def _flow(first: bytes, rest: Iterator[bytes] | None) -> AsyncGenerator[bytes, None]:
+async def _flow(first: bytes, remaining: Iterator[bytes] | None) -> AsyncGenerator[bytes, None]:
     """Yield ``first``, then the remaining chunks; each of them is read in a thread on demand."""
     if first:
         yield first
-    while rest is not None and (piece := await asyncio.to_thread(next, rest, None)) is not None:
+    while (
+        remaining is not None
+        and (piece := await asyncio.to_thread(next, remaining, None)) is not None
+    ):
         if piece:
             yield piece

@@ -33,20 +33,20 @@ class Found:
         entries: row ids of the matching entries.
         rows: row ids of the results in the iterated table: documents or entries.
         sort_keys: primary sort keys of the results; for documents, the time of saving.
-        beyond: position after which the next batch begins; None if this is the last batch.
+        continue_after: position after which the next batch begins; None if this is the last batch.
     """
 
     entries: Sequence[int]
     rows: Sequence[int]
     sort_keys: Sequence[int]
-    beyond: Place | None
+    continue_after: Place | None
 
     def first(self, count: int) -> "Found":
         """Return the first ``count`` results."""
         if len(self.entries) <= count:
             return self
-        beyond = Place(self.sort_keys[count - 1], self.rows[count - 1])
-        return Found(self.entries[:count], self.rows[:count], self.sort_keys[:count], beyond)
+        last = Place(self.sort_keys[count - 1], self.rows[count - 1])
+        return Found(self.entries[:count], self.rows[:count], self.sort_keys[:count], last)
 
     def then(self, more: "Found") -> "Found":
         """Return these results followed by those of the next batch."""
@@ -54,7 +54,7 @@ class Found:
             [*self.entries, *more.entries],
             [*self.rows, *more.rows],
             [*self.sort_keys, *more.sort_keys],
-            more.beyond,
+            more.continue_after,
         )
 
 
@@ -80,77 +80,77 @@ class ResultIteration:
         self._tests_phrases = search.must_test_phrases(word_index_of(conn), self._split_query)
         self._documents = 0
 
-    async def page(self, beyond: Place | None, limit: int, *, can_continue: bool = True) -> Found:
+    async def page(self, after: Place | None, limit: int, *, can_continue: bool = True) -> Found:
         """Return the results after a position.
 
         If few of the examined rows match, the page has fewer than ``limit`` results, and its
-        ``beyond`` is the position at which to continue.
+        ``after`` is the position at which to continue.
 
         Args:
-            beyond: position; None for the first page.
+            after: position after which to continue; None for the first page.
             limit: maximum number of entries.
             can_continue: whether the caller can read another page. If so, a page may end after
                 ``ENOUGH_READ`` results.
         """
         enough = min(limit, ENOUGH_READ) if can_continue else limit
-        found = Found((), (), (), beyond)
+        results = Found((), (), (), after)
         examined, rows_to_read = 0, max(MIN_ROWS, limit + 1)
         if self._tests_phrases:
             rows_to_read = MIN_DOCUMENTS
         while examined < MAX_EXAMINED:
-            some = await self._read_batch(found.beyond, rows_to_read)
-            found = found.then(some)
-            count = len(found.entries)
-            if some.beyond is None or count > limit:
-                return replace(found, beyond=None).first(limit)
+            batch = await self._read_batch(results.continue_after, rows_to_read)
+            results = results.then(batch)
+            count = len(results.entries)
+            if batch.continue_after is None or count > limit:
+                return replace(results, continue_after=None).first(limit)
             if self._tests_phrases and count > enough:
                 # The last result is left for the next page, which might otherwise be empty.
-                return found.first(count - 1)
+                return results.first(count - 1)
             if self._tests_phrases:
                 examined = self._documents
                 rows_to_read = self._next_read(enough + 1 - count, count)
             else:
                 examined, rows_to_read = examined + rows_to_read, min(rows_to_read * 4, MAX_ROWS)
-        return found
+        return results
 
-    def _next_read(self, lacking: int, found: int) -> int:
+    def _next_read(self, lacking: int, match_count: int) -> int:
         """Return the number of documents to read next, estimated from the match rate."""
-        wanted = lacking * self._documents // max(found, 1)
-        return max(MIN_DOCUMENTS, min(wanted, MAX_ROWS, MAX_EXAMINED - self._documents))
+        target = lacking * self._documents // max(match_count, 1)
+        return max(MIN_DOCUMENTS, min(target, MAX_ROWS, MAX_EXAMINED - self._documents))
 
     async def all(self, *, limit: int) -> AsyncIterator[list[int]]:
         """Yield row ids of all results in batches."""
-        beyond: Place | None = None
+        after: Place | None = None
         while True:
-            some = await self._read_batch(beyond, limit)
-            yield [*some.entries]
-            beyond = some.beyond
-            if beyond is None:
+            batch = await self._read_batch(after, limit)
+            yield [*batch.entries]
+            after = batch.continue_after
+            if after is None:
                 return
 
-    async def _read_batch(self, beyond: Place | None, count: int) -> Found:
+    async def _read_batch(self, after: Place | None, count: int) -> Found:
         """Read ``count`` rows after a position."""
         if self._split_query.match:
-            return await self._read_documents(beyond, count)
-        return await self._read_entries(beyond, count)
+            return await self._read_documents(after, count)
+        return await self._read_entries(after, count)
 
-    async def _read_documents(self, beyond: Place | None, count: int) -> Found:
-        found = await search.found(
+    async def _read_documents(self, after: Place | None, count: int) -> Found:
+        places = await search.found(
             self._conn,
             self._split_query,
             self._request,
-            beyond=beyond.row if beyond else None,
+            after=after.row if after else None,
             count=count,
             oldest_first=self._order is Sort.OLDEST,
         )
-        examined = len(found.documents)
+        examined = len(places.documents)
         self._documents += examined
-        last = Place(0, found.documents[-1]) if examined == count else None
-        passing = found if all(found.entries) else found.where(found.entries)
+        last = Place(0, places.documents[-1]) if examined == count else None
+        passing = places if all(places.entries) else places.where(places.entries)
         entries, moments = map(_without_null, (passing.entries, passing.times))
         return Found(entries, passing.documents, moments, last)
 
-    async def _read_entries(self, beyond: Place | None, count: int) -> Found:
+    async def _read_entries(self, after: Place | None, count: int) -> Found:
         request = self._request
         if self._filters is None:
             self._filters = await list_order.iteration_filters(
@@ -159,7 +159,7 @@ class ResultIteration:
         rows = await list_order.rows_in_order(
             self._conn,
             self._filters,
-            beyond=beyond,
+            after=after,
             limit=count,
             order=self._order,
         )
@@ -167,9 +167,9 @@ class ResultIteration:
         if request.tree != EVERYTHING or request.filters != self._filters:
             passing = await search.results_among(self._conn, [*passing], request)
         places = [each for each in rows if each.row in passing and request.includes(each.row)]
-        own = [each.row for each in places]
+        row_ids = [each.row for each in places]
         last = rows[-1] if len(rows) == count else None
-        return Found(own, own, [each.first for each in places], last)
+        return Found(row_ids, row_ids, [each.first for each in places], last)
 
 
 def _without_null(values: Sequence[int | None]) -> list[int]:
@@ -200,19 +200,19 @@ class Ranked:
 
 
 async def candidates(
-    conn: AsyncConnection, request: SearchRequest, beyond: Place | None = None
+    conn: AsyncConnection, request: SearchRequest, after: Place | None = None
 ) -> Found:
     """Return the newest results after a position, for ranking."""
-    return await ResultIteration(conn, request).page(beyond, CANDIDATES)
+    return await ResultIteration(conn, request).page(after, CANDIDATES)
 
 
-def position_after(found: Found) -> Place | None:
+def position_after(results: Found) -> Place | None:
     """Return the position at which the next batch begins; None if no batch follows.
 
     No batch follows if all results were read. No batch follows ``CANDIDATES`` results either: they
     are enough for a ranking, and older results are left out.
     """
-    return found.beyond if len(found.entries) < CANDIDATES else None
+    return results.continue_after if len(results.entries) < CANDIDATES else None
 
 
 async def best(
@@ -239,16 +239,16 @@ async def best(
         }
         ranked = await _in_order(conn, request, passing)
         return Ranked(tuple(ranked), 0, is_cut=True)
-    found = await _ranked(conn, request, newest)
+    by_rank = await _ranked(conn, request, newest)
     fewer = _without_one_word(request.tree)
-    if len(found) >= MIN_FULL_MATCHES or fewer is None or position_after(newest):
-        return Ranked(tuple(found), 0, newest.beyond is not None)
+    if len(by_rank) >= MIN_FULL_MATCHES or fewer is None or position_after(newest):
+        return Ranked(tuple(by_rank), 0, newest.continue_after is not None)
     partly = replace(request, tree=fewer)
     other = await candidates(conn, partly)
     more = await _ranked(conn, partly, other)
-    added = [each for each in more if each not in found]
-    is_cut = newest.beyond is not None or other.beyond is not None
-    return Ranked((*found, *added), len(added), is_cut)
+    added = [each for each in more if each not in by_rank]
+    is_cut = newest.continue_after is not None or other.continue_after is not None
+    return Ranked((*by_rank, *added), len(added), is_cut)
 
 
 async def _ranked(conn: AsyncConnection, request: SearchRequest, newest: Found) -> list[int]:
@@ -257,7 +257,7 @@ async def _ranked(conn: AsyncConnection, request: SearchRequest, newest: Found) 
     The newest matches are ranked, and some older ones that match in title or tags.
     """
     passing = dict(zip(newest.rows, newest.entries, strict=True))
-    if newest.beyond is not None:
+    if newest.continue_after is not None:
         passing |= await _in_title_or_tags(conn, request)
     return await _in_order(conn, request, passing)
 
@@ -277,8 +277,8 @@ async def _in_title_or_tags(conn: AsyncConnection, request: SearchRequest) -> di
     if not match:
         return {}
     named = replace(split(request.tree), match=match)
-    found = await search.found(conn, named, request, count=CANDIDATES // 5)
-    pairs = zip(found.documents, found.entries, strict=True)
+    places = await search.found(conn, named, request, count=CANDIDATES // 5)
+    pairs = zip(places.documents, places.entries, strict=True)
     return {row: entry_id for row, entry_id in pairs if entry_id is not None}
 
 
@@ -291,6 +291,6 @@ def _without_one_word(tree: Node) -> Node | None:
     words = [each for each in nodes if isinstance(each, Term) and each.column is None]
     if not 2 <= len(words) <= MAX_WORDS:
         return None
-    others = [each for each in nodes if each not in words]
+    remaining = [each for each in nodes if each not in words]
     fewer = [conjunction([each for each in words if each is not left_out]) for left_out in words]
-    return conjunction([disjunction(fewer), *others])
+    return conjunction([disjunction(fewer), *remaining])

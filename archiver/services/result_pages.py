@@ -137,20 +137,20 @@ async def _read_batch(
     if sort is Sort.BEST:
         return _up_to(position.end, await candidates(conn, request, start))
     walk = ResultIteration(conn, request, order=sort if sort is Sort.OLDEST else Sort.NEWEST)
-    found = await walk.page(start, SORTED, can_continue=sort in _BY_DAY)
-    return _up_to(position.end, found, oldest_first=sort is Sort.OLDEST)
+    results = await walk.page(start, SORTED, can_continue=sort in _BY_DAY)
+    return _up_to(position.end, results, oldest_first=sort is Sort.OLDEST)
 
 
-def _up_to(end: int, found: Found, *, oldest_first: bool = False) -> Found:
+def _up_to(end: int, results: Found, *, oldest_first: bool = False) -> Found:
     """Drop results after the original end of a batch.
 
     They are read because other results of the batch were deleted in the meantime.
     """
     sign = -1 if oldest_first else 1
-    count = sum(sign * each >= sign * end for each in found.rows)
-    if not end or count == len(found.rows):
-        return found
-    return replace(found.first(count), beyond=Place(0, end))
+    count = sum(sign * each >= sign * end for each in results.rows)
+    if not end or count == len(results.rows):
+        return results
+    return replace(results.first(count), continue_after=Place(0, end))
 
 
 def _has_index_order(sort: Sort, request: SearchRequest) -> bool:
@@ -162,42 +162,42 @@ def _has_index_order(sort: Sort, request: SearchRequest) -> bool:
     return sort is Sort.LIST
 
 
-def _place(beyond: Place | BatchPosition | None) -> Place | None:
-    if isinstance(beyond, BatchPosition):
+def _place(after: Place | BatchPosition | None) -> Place | None:
+    if isinstance(after, BatchPosition):
         raise damaged()
-    return beyond
+    return after
 
 
-def _position_of(beyond: Place | BatchPosition | None) -> BatchPosition:
-    if isinstance(beyond, Place) or (beyond and beyond.count > SORTED):
+def _position_of(after: Place | BatchPosition | None) -> BatchPosition:
+    if isinstance(after, Place) or (after and after.count > SORTED):
         raise damaged()
-    return beyond or BatchPosition()
+    return after or BatchPosition()
 
 
 async def page_of(
     conn: AsyncConnection,
     request: SearchRequest,
     sort: Sort,
-    beyond: Place | BatchPosition | None,
+    after: Place | BatchPosition | None,
     limit: int,
 ) -> Page:
-    """Return the page that begins at ``beyond``, or the first page.
+    """Return the page that begins at ``after``, or the first page.
 
     Raises:
         InputError: there is no such page.
     """
     if _has_index_order(sort, request):
-        found = await ResultIteration(conn, request, order=sort).page(_place(beyond), limit)
-        return Page(tuple(found.entries), found.beyond)
-    position = _position_of(beyond)
-    found = await _read_batch(conn, request, sort, position)
+        results = await ResultIteration(conn, request, order=sort).page(_place(after), limit)
+        return Page(tuple(results.entries), results.continue_after)
+    position = _position_of(after)
+    results = await _read_batch(conn, request, sort, position)
     if sort is Sort.BEST:
-        page = await _best_of(conn, request, found, position, limit)
+        page = await _best_of(conn, request, results, position, limit)
     else:
-        ordered = await _sort(conn, found, position, sort)
-        further = found.beyond if sort in _BY_DAY else None
+        ordered = await _sort(conn, results, position, sort)
+        further = results.continue_after if sort in _BY_DAY else None
         page = _slice_page(
-            ordered, position, limit, further, is_newest_only=found.beyond is not None
+            ordered, position, limit, further, is_newest_only=results.continue_after is not None
         )
     if isinstance(page.next_position, BatchPosition) and not position.known:
         newest_row = await db_entries.last_row(conn)
@@ -218,8 +218,8 @@ async def all_of(
         if nearest is not None:
             return nearest
     rows_of_results = array("q")
-    async for some in ResultIteration(conn, request).all(limit=SORTED):
-        rows_of_results.extend(some)
+    async for batch in ResultIteration(conn, request).all(limit=SORTED):
+        rows_of_results.extend(batch)
     if sort is not Sort.BEST:
         return await list_order.in_order(conn, rows_of_results, sort)
     ranked = await best(conn, request, await candidates(conn, request))
@@ -237,18 +237,18 @@ async def _first_of(
     same time are read before the results are cut off.
     """
     filters = await list_order.iteration_filters(conn, request.tree, request.filters)
-    found: list[Place] = []
-    beyond, examined, rows_to_read = None, 0, max(MIN_ROWS, min(2 * count, MAX_ROWS))
+    places: list[Place] = []
+    after, examined, rows_to_read = None, 0, max(MIN_ROWS, min(2 * count, MAX_ROWS))
     while examined < MAX_EXAMINED + count:
         rows = await list_order.rows_in_order(
-            conn, filters, beyond=beyond, limit=rows_to_read, order=sort
+            conn, filters, after=after, limit=rows_to_read, order=sort
         )
         passing = await search.results_among(conn, [each.row for each in rows], request)
-        found += [each for each in rows if each.row in passing]
+        places += [each for each in rows if each.row in passing]
         is_last = len(rows) < rows_to_read
-        if is_last or (len(found) >= count and found[count - 1].first != rows[-1].first):
-            return (await list_order.by_day(conn, found, sort))[:count]
-        beyond, examined, rows_to_read = (
+        if is_last or (len(places) >= count and places[count - 1].first != rows[-1].first):
+            return (await list_order.by_day(conn, places, sort))[:count]
+        after, examined, rows_to_read = (
             rows[-1],
             examined + rows_to_read,
             min(rows_to_read * 4, MAX_ROWS),
@@ -257,34 +257,38 @@ async def _first_of(
 
 
 async def _best_of(
-    conn: AsyncConnection, request: SearchRequest, found: Found, position: BatchPosition, limit: int
+    conn: AsyncConnection,
+    request: SearchRequest,
+    results: Found,
+    position: BatchPosition,
+    limit: int,
 ) -> Page:
     """Return a page of a batch, best results first."""
-    ranked = await best(conn, request, found, is_later_batch=position.batch_start > 0)
-    further = position_after(found)
+    ranked = await best(conn, request, results, is_later_batch=position.batch_start > 0)
+    further = position_after(results)
     page = _slice_page(ranked.entries, position, limit, further, is_newest_only=ranked.is_cut)
     whole = len(ranked.entries) - ranked.partial
-    left = max(0, whole - _start(ranked.entries, position, limit))
+    remaining = max(0, whole - _start(ranked.entries, position, limit))
     return replace(
         page,
-        partial=max(0, len(page.entries) - left),
+        partial=max(0, len(page.entries) - remaining),
         has_only_partial_matches=not (whole or position.batch_start or further),
     )
 
 
 async def _sort(
-    conn: AsyncConnection, found: Found, position: BatchPosition, sort: Sort
+    conn: AsyncConnection, results: Found, position: BatchPosition, sort: Sort
 ) -> Sequence[int]:
     """Sort results; ties keep their order."""
     # The last shown entry marks the position even if it is no longer a result.
-    is_other = position.last and position.last not in found.entries
+    is_other = position.last and position.last not in results.entries
     if is_other or sort not in _BY_DAY:
-        several = (position.last, *found.entries) if is_other else found.entries
+        several = (position.last, *results.entries) if is_other else results.entries
         return await list_order.in_order(conn, several, sort)
     places = sorted(
-        range(len(found.entries)), key=found.sort_keys.__getitem__, reverse=sort is Sort.NEWEST
+        range(len(results.entries)), key=results.sort_keys.__getitem__, reverse=sort is Sort.NEWEST
     )
-    return [found.entries[each] for each in places]
+    return [results.entries[each] for each in places]
 
 
 def _slice_page(
@@ -319,6 +323,6 @@ def _start(ordered: Sequence[int], position: BatchPosition, limit: int) -> int:
     changed itself.
     """
     if position.last in ordered:
-        found = ordered.index(position.last) + 1
-        return found if found <= position.count else max(0, position.count - 1)
+        index = ordered.index(position.last) + 1
+        return index if index <= position.count else max(0, position.count - 1)
     return max(0, position.count - limit)

@@ -236,10 +236,10 @@ class Search:
             rows = await all_of(conn, request, sort_of(query, tree), most)
             rows = rows if most is None else rows[:most]
         for start in range(0, len(rows), MAX_PER_PAGE):
-            some = rows[start : start + MAX_PER_PAGE]
+            batch = rows[start : start + MAX_PER_PAGE]
             async with self._db.read() as conn:
-                shown = await self._shown(conn, some, request.tree)
-            for each in some:
+                shown = await self._shown(conn, batch, request.tree)
+            for each in batch:
                 if each in shown:
                     yield shown[each]
 
@@ -249,10 +249,10 @@ class Search:
         """Return list items of existing entries, with excerpts."""
         has_words = any(positive_terms(tree))
         newest = await _newest_snapshots(conn, listed, with_earlier=has_words)
-        own = {each: newest.get(each, []) for each in listed} if has_words else {}
+        snapshots = {each: newest.get(each, []) for each in listed} if has_words else {}
         items = await _list_items(conn, listed, newest)
-        excerpts = await asyncio.to_thread(excerpts_of, self._store, [*own.values()], tree)
-        for each, (excerpt, at) in zip(own, excerpts, strict=True):
+        excerpts = await asyncio.to_thread(excerpts_of, self._store, [*snapshots.values()], tree)
+        for each, (excerpt, at) in zip(snapshots, excerpts, strict=True):
             if each in items:
                 items[each] = replace(items[each], excerpt=excerpt, found_at=at)
         return items
@@ -269,14 +269,14 @@ class Search:
         is_unknown = not page.entries and not query.after and isinstance(request.tree, Term)
         if is_unknown and (other := await _by_other_url(conn, query.q)):
             return await self._attempt(conn, request, other, query), other
-        begun = with_last_word_as_prefix(request.tree)
+        prefix_tree = with_last_word_as_prefix(request.tree)
         is_best = sort_of(query, request.tree) is Sort.BEST
-        if not is_best or begun == request.tree:
+        if not is_best or prefix_tree == request.tree:
             return page, request.tree
         if not await self.has_only_partial_matches(conn, request, query, page):
             return page, request.tree
-        longer = await self._attempt(conn, request, begun, query)
-        return (page, request.tree) if longer.has_only_partial_matches else (longer, begun)
+        longer = await self._attempt(conn, request, prefix_tree, query)
+        return (page, request.tree) if longer.has_only_partial_matches else (longer, prefix_tree)
 
     async def has_only_partial_matches(
         self, conn: AsyncConnection, request: SearchRequest, query: ListingQuery, page: Page
@@ -436,5 +436,5 @@ async def matching_entries(
         InputError: the status is invalid.
     """
     request = request_of(tree_of(query), query)
-    async for some in ResultIteration(conn, request).all(limit=limit):
-        yield some
+    async for batch in ResultIteration(conn, request).all(limit=limit):
+        yield batch

@@ -64,10 +64,10 @@ def _excerpt(
         if place is None or place in seen:
             continue
         seen.add(place)
-        found = snippet(_without_title(_text(read, place), each.snapshot.title), tree)
-        if any(piece.is_match for piece in found):
-            return found, each.snapshot.timestamp if n else None
-        begins = begins or found
+        excerpt = snippet(_without_title(_text(read, place), each.snapshot.title), tree)
+        if any(piece.is_match for piece in excerpt):
+            return excerpt, each.snapshot.timestamp if n else None
+        begins = begins or excerpt
     return begins, None
 
 
@@ -77,8 +77,8 @@ def _without_title(text: str, title: str) -> str:
     >>> _without_title("Red kites\nThey are back.", "Red kites | Birds")
     'They are back.'
     """
-    first, _, rest = text.lstrip().partition("\n")
-    return rest if rest and first.strip().casefold() in title.casefold() else text
+    first, _, body = text.lstrip().partition("\n")
+    return body if body and first.strip().casefold() in title.casefold() else text
 
 
 def _text(read: Callable[[Location], StoredRecord], place: Location) -> str:
@@ -152,9 +152,9 @@ async def summary_of(conn: AsyncConnection, request: SearchRequest, typed: Node)
         request: the query.
         typed: the query as the user typed it. Each facet value gets this query with its condition.
     """
-    found = await ResultIteration(conn, request).page(None, MAX_COUNTED)
-    facets = await facets_of(conn, found.entries)
-    count, has_more = len(found.entries), found.beyond is not None
+    results = await ResultIteration(conn, request).page(None, MAX_COUNTED)
+    facets = await facets_of(conn, results.entries)
+    count, has_more = len(results.entries), results.continue_after is not None
     if has_more and (request.tree, request.filters) == (EVERYTHING, Filters()):
         counts = await counters.all_counters(conn)
         count, has_more = counts.get(counters.ENTRIES, 0), False
@@ -164,7 +164,8 @@ async def summary_of(conn: AsyncConnection, request: SearchRequest, typed: Node)
     elif has_more and (known_count := await _stored_tag_count(conn, request)):
         count, has_more = known_count, False
     narrowing = tuple(_narrowing_all(each, typed) for each in facets)
-    return Summary(count, has_more, narrowing, len(found.entries) if found.beyond else 0)
+    sampled = len(results.entries) if results.continue_after is not None else 0
+    return Summary(count, has_more, narrowing, sampled)
 
 
 async def _stored_tag_count(conn: AsyncConnection, request: SearchRequest) -> int | None:
@@ -192,9 +193,9 @@ def _narrowing(field: str, value: FacetValue, tree: Node) -> FacetValue:
     node = _condition(field, value.value)
     if node is None:
         return value
-    others = [each for each in conjuncts(tree) if each != node]
-    is_chosen = len(others) < len(conjuncts(tree))
-    narrowed = conjunction(others if is_chosen else [*others, node])
+    conditions = [each for each in conjuncts(tree) if each != node]
+    is_chosen = len(conditions) < len(conjuncts(tree))
+    narrowed = conjunction(conditions if is_chosen else [*conditions, node])
     query = write(narrowed)
     return replace(value, query=query, is_chosen=is_chosen) if fits(narrowed, query) else value
 

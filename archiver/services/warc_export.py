@@ -109,8 +109,8 @@ class _Places:
     def __init__(self, places: Iterable[Location]) -> None:
         self._ranges: dict[str, list[tuple[int, int]]] = {}
         for each in places:
-            found = each.offset, each.offset + each.length
-            self._ranges.setdefault(each.segment, []).append(found)
+            span = each.offset, each.offset + each.length
+            self._ranges.setdefault(each.segment, []).append(span)
         for ranges in self._ranges.values():
             ranges.sort()
 
@@ -130,8 +130,8 @@ class Selection:
     async def snapshots(self, manifest: Manifest) -> AsyncIterator[SnapshotRow]:
         """Yield the selected snapshots; for selected entries, entry by entry, newest first."""
         pages = self._all_snapshots if manifest.selected.is_everything else self._chosen_snapshots
-        async for some in pages(manifest):
-            for row in some:
+        async for batch in pages(manifest):
+            for row in batch:
                 yield row
 
     async def pieces(self, manifest: Manifest) -> AsyncGenerator[Piece, None]:
@@ -141,9 +141,9 @@ class Selection:
                 yield piece
             return
         with SortedLines() as places:
-            async for some in self._chosen_snapshots(manifest):
-                for start in range(0, len(some), TOGETHER):
-                    await self._collect_positions(some[start : start + TOGETHER], places)
+            async for snapshots in self._chosen_snapshots(manifest):
+                for start in range(0, len(snapshots), TOGETHER):
+                    await self._collect_positions(snapshots[start : start + TOGETHER], places)
             lines_ = await asyncio.to_thread(iter, places)
             while batch := await asyncio.to_thread(_byte_ranges, lines_):
                 for piece in batch:
@@ -157,28 +157,28 @@ class Selection:
         A snapshot whose record is damaged gets a new record too, which is built from the index. If
         the page of each snapshot of an entry is damaged, a record keeps the entry as a failed one.
         """
-        beyond = array("q", manifest.beyond_records)
-        async with aclosing(self._replacements(manifest, damaged, beyond)) as replacements:
+        record_ids = array("q", manifest.beyond_records)
+        async with aclosing(self._replacements(manifest, damaged, record_ids)) as replacements:
             async for record in replacements:
                 yield record
-        for start in range(0, len(beyond), PAGE):
-            ids = beyond[start : start + PAGE]
+        for start in range(0, len(record_ids), PAGE):
+            ids = record_ids[start : start + PAGE]
             async with self._db.read() as conn:
                 by_id = await entries.with_revisions(conn, ids)
                 failed = await attempts.of_entries(conn, ids)
             for entry_id, revised in by_id.items():
-                made = failed.get(entry_id, [])
+                failures = failed.get(entry_id, [])
                 if manifest.has_whole_segments and revised.entry.state is State.FAILED:
-                    made = made[:-1]  # the last attempt has a record already
-                for record in _notes(revised, made):
+                    failures = failures[:-1]  # the last attempt has a record already
+                for record in _notes(revised, failures):
                     yield record
 
     async def _replacements(
-        self, manifest: Manifest, damaged: Sequence[Damage], beyond: "array[int]"
+        self, manifest: Manifest, damaged: Sequence[Damage], record_ids: "array[int]"
     ) -> AsyncGenerator[Record, None]:
         """Yield new records for the snapshots in damaged parts.
 
-        Entries of which only the metadata must be written are added to ``beyond``.
+        Entries of which only the metadata must be written are added to ``record_ids``.
         """
         affected: dict[int, dict[int, SnapshotRow]] = {}
         lost_pages = _Places(each.location for each in damaged)
@@ -190,19 +190,19 @@ class Selection:
         ids = [each for each in affected if each in {*manifest.entries}]
         for start in range(0, len(ids), PAGE):
             async with self._db.read() as conn:
-                found = await entries.with_revisions(conn, ids[start : start + PAGE])
-            for entry_id, revised in found.items():
-                some = affected[entry_id].values()
+                revised_entries = await entries.with_revisions(conn, ids[start : start + PAGE])
+            for entry_id, revised in revised_entries.items():
+                notes = affected[entry_id].values()
                 readable = [
-                    each for each in some if each.snapshot.capture.location not in lost_pages
+                    each for each in notes if each.snapshot.capture.location not in lost_pages
                 ]
                 for each in readable:
-                    own = replace(revised, generation=0)
-                    yield snapshot_note(own, record_from_index(each.snapshot))
-                if len(some) == revised.entry.snapshot_count and not readable:
+                    entry = replace(revised, generation=0)
+                    yield snapshot_note(entry, record_from_index(each.snapshot))
+                if len(notes) == revised.entry.snapshot_count and not readable:
                     yield entry_note(replace(revised, generation=0), datetime.now(UTC), _PAGE_LOST)
-                elif not readable and entry_id not in beyond:
-                    beyond.append(entry_id)
+                elif not readable and entry_id not in record_ids:
+                    record_ids.append(entry_id)
 
     async def _all_snapshots(self, manifest: Manifest) -> AsyncIterator[list[SnapshotRow]]:
         row = 0
@@ -241,21 +241,21 @@ class Selection:
                 yield Piece(Location(name, start, until - start), tuple(page))
                 start = until
 
-    async def _collect_positions(self, some: Sequence[SnapshotRow], places: SortedLines) -> None:
+    async def _collect_positions(self, rows: Sequence[SnapshotRow], places: SortedLines) -> None:
         """Collect the positions of all records of snapshots, as sortable lines."""
-        seeds = await asyncio.to_thread(lambda: [_needed(self._store, row.record) for row in some])
+        seeds = await asyncio.to_thread(lambda: [_needed(self._store, row.record) for row in rows])
         async with self._db.read() as conn:
-            found = [
+            positions = [
                 await _captures_of(conn, row.snapshot, requisites)
-                for row, (requisites, _) in zip(some, seeds, strict=True)
+                for row, (requisites, _) in zip(rows, seeds, strict=True)
             ]
-            drawn = await screenshots.of_snapshots(conn, [row.row_id for row in some])
+            drawn = await screenshots.of_snapshots(conn, [row.row_id for row in rows])
             sent = [
                 await db_captures.excluded_response_locations(conn, excluded)
                 for _, excluded in seeds
             ]
-        renditions = [drawn.get(row.row_id, ()) for row in some]
-        lines = chain.from_iterable(map(self._lines_of, some, found, sent, renditions))
+        renditions = [drawn.get(row.row_id, ()) for row in rows]
+        lines = chain.from_iterable(map(self._lines_of, rows, positions, sent, renditions))
         await asyncio.to_thread(places.add_all, lines)
 
     def _lines_of(
@@ -293,8 +293,8 @@ class Selection:
     def _damage_at(self, place: Location) -> list[Location]:
         """Return the location of a damaged record; empty at the end of the segment."""
         try:
-            found = self._store.storage.scan(place.segment, from_offset=place.offset)
-            return [each.location for each in islice(found, 1) if isinstance(each, Damage)]
+            records = self._store.storage.scan(place.segment, from_offset=place.offset)
+            return [each.location for each in islice(records, 1) if isinstance(each, Damage)]
         except StoreError:
             return []  # the export reports the damage of the response
 
@@ -608,30 +608,30 @@ def _checked(store: SegmentStore, piece: Piece) -> Iterator[Piece | Damage]:
     """
     captures = {each.location.offset: each for each in piece.captures}
     place, end = piece.location, piece.location.offset + piece.location.length
-    begun, problem = _Range(place.segment, place.offset), "The segment is too short."
+    expected, problem = _Range(place.segment, place.offset), "The segment is too short."
     try:
         for each in store.storage.scan(place.segment, from_offset=place.offset):
             if each.offset >= end:
                 break
             if isinstance(each, Damage):
-                yield from begun.pieces()
+                yield from expected.pieces()
                 length = min(each.location.length, end - each.offset)
                 yield replace(each, location=replace(each.location, length=length))
-                begun = _Range(place.segment, each.offset + length)
+                expected = _Range(place.segment, each.offset + length)
                 continue
             try:
-                begun.add(each, captures)
+                expected.add(each, captures)
             except (InvalidRecord, TruncatedRecord):
                 continue  # the scan yields the damage next
-            if begun.length >= MAX_CHECKED_BYTES:
-                yield from begun.pieces()
-                begun = _Range(place.segment, begun.start + begun.length)
+            if expected.length >= MAX_CHECKED_BYTES:
+                yield from expected.pieces()
+                expected = _Range(place.segment, expected.start + expected.length)
     except StoreUnavailable:
         raise
     except StoreError as error:
         problem = str(error)
-    yield from begun.pieces()
-    if (start := begun.start + begun.length) < end:
+    yield from expected.pieces()
+    if (start := expected.start + expected.length) < end:
         yield Damage(Location(place.segment, start, end - start), problem)
 
 

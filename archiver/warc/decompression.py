@@ -271,13 +271,13 @@ def skip_skippable_frames(source: Source) -> None:
 
 def _exactly(source: Source, size: int, *, keep: bool = False) -> bytes:
     """Read exactly ``size`` bytes; with ``keep``, peek at them without taking them."""
-    found = bytearray()
-    while len(found) < size and (data := source.take()):
-        found += data
-    source.put_back(bytes(found) if keep else bytes(found[size:]))
-    if len(found) < size and not keep:
+    data_read = bytearray()
+    while len(data_read) < size and (data := source.take()):
+        data_read += data
+    source.put_back(bytes(data_read) if keep else bytes(data_read[size:]))
+    if len(data_read) < size and not keep:
         raise TruncatedRecord("The file ends in the middle of a frame.")
-    return bytes(found[:size])
+    return bytes(data_read[:size])
 
 
 GZIP = b"\x1f\x8b\x08"
@@ -393,11 +393,11 @@ class DecompressedFile:
 
     def _find(self, line: re.Pattern[bytes]) -> None:
         is_start = True
-        while found := self.next_line():
-            if is_start and line.match(found):
-                self._buffer[:0] = found
+        while next_line := self.next_line():
+            if is_start and line.match(next_line):
+                self._buffer[:0] = next_line
                 return
-            is_start = found.endswith(b"\n") or bool(self._member_start)
+            is_start = next_line.endswith(b"\n") or bool(self._member_start)
 
     def _more(self) -> bytes:
         if not (self._is_gzip or self._is_zstd):
@@ -520,13 +520,13 @@ class _Rewindable(Source):
 
     def put_back(self, data: bytes) -> None:
         super().put_back(data)
-        left = len(data)
-        while left and self._taken:
+        remaining = len(data)
+        while remaining and self._taken:
             last = self._taken.pop()
-            self._taken_bytes -= min(left, len(last))
-            if left < len(last):
-                self._taken.append(last[:-left])
-            left -= min(left, len(last))
+            self._taken_bytes -= min(remaining, len(last))
+            if remaining < len(last):
+                self._taken.append(last[:-remaining])
+            remaining -= min(remaining, len(last))
 
     def back(self) -> None:
         """Rewind to the position of the last ``mark``."""

@@ -266,8 +266,8 @@ def hash_of_uri(uri: str) -> HashUrl | None:
     >>> hash_of_uri("urn:archiver:44abc2fd416f673b9c6ae0f5147726a9:article")
     '44abc2fd416f673b9c6ae0f5147726a9'
     """
-    prefix, _, rest = uri.partition("urn:archiver:")
-    key = rest.partition(":")[0]
+    prefix, _, identifier = uri.partition("urn:archiver:")
+    key = identifier.partition(":")[0]
     is_one = not prefix and len(key) == _HASH_DIGITS and set(key) <= _HEX
     return HashUrl(key) if is_one else None
 
@@ -402,8 +402,8 @@ def _read_appearance(appearance: object) -> QualitySignals:
 def _fields(value: PageMetadata | Charset | QualitySignals) -> dict[str, Any]:
     """Return the fields that differ from their defaults; the others would only enlarge records."""
     defaults = _DEFAULTS[type(value)]
-    found = {name: getattr(value, name) for name in defaults}
-    return {name: each for name, each in found.items() if each != defaults[name]}
+    values = {name: getattr(value, name) for name in defaults}
+    return {name: each for name, each in values.items() if each != defaults[name]}
 
 
 def _write_outcome(outcome: RequisiteOutcome) -> dict[str, Any]:

@@ -99,8 +99,8 @@ class Bucket:
     def sizes(self) -> Iterator[tuple[str, int]]:
         """Iterate over all objects as (name, size in bytes)."""
         with _user_errors():
-            for some in obstore.list(self._objects, chunk_size=LISTED_AT_ONCE):
-                yield from ((each["path"], each["size"]) for each in some)
+            for batch in obstore.list(self._objects, chunk_size=LISTED_AT_ONCE):
+                yield from ((each["path"], each["size"]) for each in batch)
 
     def size(self, name: str) -> int:
         """Return the size of an object in bytes."""

@@ -307,9 +307,9 @@ class Verification:
         return self._problems
 
     def _check(self, name: str) -> DigestCheck | None:
-        stated = self._record.get(name)
+        digest = self._record.get(name)
         try:
-            return DigestCheck(stated) if stated else None
+            return DigestCheck(digest) if digest else None
         except InvalidRecord as error:
             self._problems.append(str(error))
             return None

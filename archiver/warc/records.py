@@ -79,9 +79,9 @@ def sha256_field(digest: "hashlib._Hash") -> PayloadDigest:
     return PayloadDigest(f"{OURS}:{digest.hexdigest()}")
 
 
-def is_sha256_field(stated: str) -> bool:
+def is_sha256_field(value: str) -> bool:
     """Return whether a field value has the form that ``sha256_field`` returns."""
-    return _SHA256_FIELD.fullmatch(stated) is not None
+    return _SHA256_FIELD.fullmatch(value) is not None
 
 
 def digest_of(pieces: Iterable[bytes]) -> tuple[PayloadDigest, int]:
@@ -104,13 +104,13 @@ def digest_with(algorithm: str, pieces: Iterable[bytes]) -> str:
     return f"{algorithm}:{digest.hexdigest()}"
 
 
-def canonical_digest(stated: str) -> str:
+def canonical_digest(value: str) -> str:
     """Normalise a digest for comparison: algorithm, colon, hex digits.
 
     Raises:
         InvalidRecord: the algorithm or the encoding of the value is unknown.
     """
-    check = DigestCheck(stated)
+    check = DigestCheck(value)
     return f"{check.algorithm}:{check.stated.hex()}"
 
 
@@ -130,8 +130,8 @@ class DigestCheck:
         InvalidRecord: the algorithm or the encoding of the value is unknown.
     """
 
-    def __init__(self, stated: str) -> None:
-        name, _, value = stated.strip().partition(":")
+    def __init__(self, expected: str) -> None:
+        name, _, value = expected.strip().partition(":")
         self.algorithm = name.lower().replace("-", "")
         if self.algorithm not in _KNOWN:
             raise InvalidRecord(f"The digest algorithm “{name[:40]}” is unknown.")

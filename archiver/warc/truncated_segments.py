@@ -75,8 +75,8 @@ def _copy_tail(path: Path, offset: int) -> None:
         copy.flush()
         os.fsync(copy.fileno())
     for number in count(1):
-        kept = path.with_name(f"{path.name}{f'.{number}' if number > 1 else ''}{SUFFIX}")
-        if not kept.exists():
-            partial.rename(kept)
+        target = path.with_name(f"{path.name}{f'.{number}' if number > 1 else ''}{SUFFIX}")
+        if not target.exists():
+            partial.rename(target)
             break
     sync_directory(path.parent)

@@ -75,15 +75,15 @@ class IndexBlock:
 def index_blocks(lines: Iterable[bytes]) -> Iterator[IndexBlock]:
     """Compress sorted lines in blocks of ``LINES_PER_BLOCK``."""
     remaining, offset = iter(lines), 0
-    while some := list(islice(remaining, LINES_PER_BLOCK)):
-        packed = igzip.compress(b"".join(some), mtime=0)
+    while block_lines := list(islice(remaining, LINES_PER_BLOCK)):
+        packed = igzip.compress(b"".join(block_lines), mtime=0)
         block = {
             "offset": offset,
             "length": len(packed),
             "digest": f"sha256:{hashlib.sha256(packed).hexdigest()}",
             "filename": INDEX,
         }
-        key = " ".join(some[0].decode().split(" ", 2)[:2])
+        key = " ".join(block_lines[0].decode().split(" ", 2)[:2])
         yield IndexBlock(packed, f"{key} {json.dumps(block)}\n")
         offset += len(packed)
 

@@ -232,8 +232,8 @@ def _replaced(
 def _kept_fields(record: StoredRecord, *, without: frozenset[str]) -> dict[str, str]:
     """Return the fields of a record that are not attributes of ``Record``, except ``without``."""
     dropped = _OF_EVERY_RECORD | without
-    kept = (name for name in record.fields if name not in dropped)
-    return {_header_name(name): record.fields[name] for name in kept}
+    names = (name for name in record.fields if name not in dropped)
+    return {_header_name(name): record.fields[name] for name in names}
 
 
 def _header_name(name: str) -> str:

@@ -42,12 +42,12 @@ async def time_gate(request: web.Request) -> web.StreamResponse:
     moment = parse_accept_datetime(header) if header else datetime.now(UTC)
     service = request.app[RUNTIME].replay
     try:
-        found = await service.resolve(ReplayAddress(to_timestamp(moment), Modifier.NONE, url))
+        nearest = await service.resolve(ReplayAddress(to_timestamp(moment), Modifier.NONE, url))
     except NotInArchive:
         response = await not_in_archive(request, url)
         response.headers[hdrs.VARY] = "Accept-Datetime"
         return response
-    around = await request.app[RUNTIME].mementos.around(found)
+    around = await request.app[RUNTIME].mementos.around(nearest)
     links = [original(url), timegate(whole_uri(request, TIMEGATE + url))]
     links.append(timemap(whole_uri(request, LINK_TIMEMAP + url)))
     links += [
@@ -57,7 +57,7 @@ async def time_gate(request: web.Request) -> web.StreamResponse:
     return web.Response(
         status=302,
         headers={
-            hdrs.LOCATION: memento_uri(request, found),
+            hdrs.LOCATION: memento_uri(request, nearest),
             hdrs.VARY: "Accept-Datetime",
             hdrs.LINK: write_links(links),
             hdrs.CACHE_CONTROL: "private, no-cache",

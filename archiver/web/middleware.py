@@ -209,10 +209,10 @@ async def _is_known(request: web.Request) -> bool:
     return True
 
 
-async def _admit_token(request: web.Request, given: str) -> None:
+async def _admit_token(request: web.Request, secret: str) -> None:
     # Tokens are random and too long to guess, so failures are not counted: behind a proxy, where
     # all clients have one address, wrong passwords of others must not lock programs out.
-    token = await request.app[RUNTIME].access.token_of(given)
+    token = await request.app[RUNTIME].access.token_of(secret)
     if token is None:
         raise _unauthorized("The token in the Authorization header is not valid for this archive.")
     route = request.match_info.route.name or ""

@@ -53,9 +53,9 @@ class Density(StrEnum):
 
 def density_of(request: web.Request) -> Density:
     """Return the density from the ``view`` parameter, or the last one chosen in this browser."""
-    for given in (request.query.get(DENSITY_COOKIE), request.cookies.get(DENSITY_COOKIE)):
-        if given in set(Density):
-            return Density(given)
+    for density in (request.query.get(DENSITY_COOKIE), request.cookies.get(DENSITY_COOKIE)):
+        if density in set(Density):
+            return Density(density)
     return Density.COMFORTABLE
 
 
@@ -358,15 +358,15 @@ async def side_bar(request: web.Request, q: str = "") -> SideBar:
     )
 
 
-def _list_shown(found: Sequence[EntryList], query: str) -> tuple[EntryList | None, bool]:
+def _list_shown(lists: Sequence[EntryList], query: str) -> tuple[EntryList | None, bool]:
     """Return the list that a query shows, and whether it includes nested lists."""
     if not query.startswith("list:"):
-        found = [each for each in found if each.query]
+        lists = [each for each in lists if each.query]
     else:
-        whole = next((each for each in found if each.nested_search_query.casefold() == query), None)
+        whole = next((each for each in lists if each.nested_search_query.casefold() == query), None)
         if whole:
             return whole, True
-    return next((each for each in found if each.search_query.casefold() == query), None), False
+    return next((each for each in lists if each.search_query.casefold() == query), None), False
 
 
 async def render_with_sidebar(

@@ -193,8 +193,8 @@ def _bind(name: str, port: int) -> socket.socket:
         family, _, _, _, address = addresses[0]
         return socket.create_server(address[:2], family=family, backlog=_BACKLOG)
     except OSError as error:
-        says = _BIND_ERRORS.get(error.errno or 0, f"cannot be used: {error.strerror or error}")
-        raise ConfigurationError(f"Port {port} on {name} {says}.") from error
+        problem = _BIND_ERRORS.get(error.errno or 0, f"cannot be used: {error.strerror or error}")
+        raise ConfigurationError(f"Port {port} on {name} {problem}.") from error
 
 
 def _stop_on_signals() -> asyncio.Event:

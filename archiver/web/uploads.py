@@ -176,9 +176,9 @@ async def _save_page(request: web.Request, file: _File, source: str) -> UploadRe
         fields = {**request.query, **file.fields}
         metadata = UploadMetadata(file.name, fields.get("url", ""), fields.get("at", ""), source)
         with await asyncio.to_thread(whole.open, "rb") as opened:
-            taken = await request.app[RUNTIME].page_uploads.take(opened, metadata)
+            saved = await request.app[RUNTIME].page_uploads.take(opened, metadata)
         await asyncio.to_thread(whole.unlink)
-        return taken
+        return saved
 
     return await _received(request, file, take)
 

@@ -61,9 +61,9 @@ def calendar(timestamps: Iterable[str]) -> tuple[Year, ...]:
             year,
             sum(map(len, months.values())),
             tuple(
-                Month(len(some), some[0] if some else "")
+                Month(len(days), days[0] if days else "")
                 for n in range(1, 13)
-                for some in [months.get(f"{n:02}", [])]
+                for days in [months.get(f"{n:02}", [])]
             ),
         )
         for year, months in by_year.items()

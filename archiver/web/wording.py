@@ -40,8 +40,8 @@ def preferred_language(header: str) -> str:
     'zh-Hans'
     """
     ranges = [_range(each) for each in header[:MAX_HEADER].split(",")]
-    for _, wanted in sorted((each for each in ranges if each[0] > 0), key=lambda each: -each[0]):
-        primary = wanted.partition("-")[0]
+    for _, requested in sorted((each for each in ranges if each[0] > 0), key=lambda each: -each[0]):
+        primary = requested.partition("-")[0]
         for tag in TAGS:
             if tag.lower().partition("-")[0] == primary:
                 return tag

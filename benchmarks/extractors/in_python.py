@@ -11,16 +11,16 @@ from benchmarks.extractors.reading import Reader, Reading
 
 def readers() -> dict[str, Reader]:
     """Return ours and the installed ones."""
-    found: dict[str, Reader] = {"ours": ours, "readability-lxml": readability_lxml}
+    by_name: dict[str, Reader] = {"ours": ours, "readability-lxml": readability_lxml}
     with suppress(ImportError):
         import trafilatura  # noqa: PLC0415 - not installed by us
 
         def by_trafilatura(html: str, url: str) -> Reading:
-            kept = {"include_images": True, "include_links": True, "include_tables": True}
-            out = trafilatura.extract(html, url=url, output_format="html", **kept)
+            options = {"include_images": True, "include_links": True, "include_tables": True}
+            out = trafilatura.extract(html, url=url, output_format="html", **options)
             return Reading(out or "", {})
 
-        found["trafilatura"] = by_trafilatura
+        by_name["trafilatura"] = by_trafilatura
     with suppress(ImportError):
         import rs_trafilatura  # noqa: PLC0415 - not installed by us
 
@@ -29,14 +29,14 @@ def readers() -> dict[str, Reader]:
             facts = {"title": out.title or "", "author": out.author or "", "date": out.date or ""}
             return Reading(out.content_html or paragraphs(out.main_content), facts)
 
-        found["rs-trafilatura"] = by_rs_trafilatura
+        by_name["rs-trafilatura"] = by_rs_trafilatura
     with suppress(ImportError):
         from resiliparse.extract.html2text import extract_plain_text  # noqa: PLC0415 - likewise
 
-        found["resiliparse"] = lambda html, _: Reading(
+        by_name["resiliparse"] = lambda html, _: Reading(
             paragraphs(extract_plain_text(html, main_content=True)), {}
         )
-    return found
+    return by_name
 
 
 def paragraphs(text: str) -> str:

@@ -58,8 +58,8 @@ def build_rust(folder: Path) -> list[str]:
     """Build the two ports on crates.io."""
     (folder / "src").mkdir(exist_ok=True)
     shutil.copy(HERE / "others.rs", folder / "src" / "main.rs")
-    wanted = "".join(f'{name} = "{version}"\n' for name, version in RUST.items())
-    (folder / "Cargo.toml").write_text(_MANIFEST + wanted, encoding="utf-8")
+    dependencies = "".join(f'{name} = "{version}"\n' for name, version in RUST.items())
+    (folder / "Cargo.toml").write_text(_MANIFEST + dependencies, encoding="utf-8")
     _run(folder, "cargo", "build", "--release", "--quiet")
     return [str(folder / "target" / "release" / "others")]
 
@@ -71,10 +71,10 @@ KINDS = (
 )
 
 
-def commands(folder: Path, wanted: Iterable[str]) -> dict[str, list[str]]:
+def commands(folder: Path, programs: Iterable[str]) -> dict[str, list[str]]:
     """Return the commands of the wanted extractors; print those that cannot be built."""
-    found = {}
-    options = set(wanted)
+    command_lines = {}
+    options = set(programs)
     for kind in KINDS:
         names = [name for name in kind.names if not options or name in options]
         if not names:
@@ -89,8 +89,8 @@ def commands(folder: Path, wanted: Iterable[str]) -> dict[str, list[str]]:
         except subprocess.CalledProcessError as refused:
             print(f"{', '.join(names)} left out: {kind.tool} could not build it.\n{refused.stderr}")
             continue
-        found.update({name: [*command, name] for name in names})
-    return found
+        command_lines.update({name: [*command, name] for name in names})
+    return command_lines
 
 
 def read_all(command: list[str], pages: list[tuple[str, str]]) -> list[Reading]:

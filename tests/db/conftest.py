@@ -176,7 +176,7 @@ def find(db: Database) -> Callable[..., object]:
         query = parse_query(q)
         async with db.read() as conn:
             request = SearchRequest(query, filters or Filters(), SearchContext(NOW))
-            found = await search.found(conn, split(query), request, beyond=beyond, count=count)
+            found = await search.found(conn, split(query), request, after=beyond, count=count)
         pairs = zip(found.documents, found.entries, strict=True)
         return [(row, entry_id) for row, entry_id in pairs if entry_id is not None]
 

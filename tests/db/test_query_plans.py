@@ -74,7 +74,7 @@ READS = {
     },
     **{
         f"{order} first, {where}": lambda conn, b=below, o=order: list_order.rows_in_order(
-            conn, Filters(list_id=1), beyond=b, limit=50, order=o
+            conn, Filters(list_id=1), after=b, limit=50, order=o
         )
         for order in (Sort.LIST, Sort.CAPTURED)
         for where, below in {"first": None, "next": BELOW}.items()
@@ -155,7 +155,7 @@ READS = {
     "last snapshot": snapshots.last_row,
     **{
         f"rows of {name} {order}": lambda conn, f=filters, o=order: list_order.rows_in_order(
-            conn, f, beyond=BELOW, limit=50, order=o
+            conn, f, after=BELOW, limit=50, order=o
         )
         for name, filters in {"a list": Filters(), "a tag": Filters(tag="t")}.items()
         for order in (Sort.NEWEST, Sort.OLDEST)
@@ -249,7 +249,7 @@ async def test_rare_values_use_an_index_each_and_sort_only_their_rows(db, watche
     ):
         watched.steps.clear()
         async with db.read() as conn:
-            await list_order.rows_in_order(conn, Filters(any_of=tuple(few)), beyond=BELOW, limit=50)
+            await list_order.rows_in_order(conn, Filters(any_of=tuple(few)), after=BELOW, limit=50)
 
         assert watched.scans() == []
         assert len(watched.sorts()) <= len(few)

@@ -81,7 +81,7 @@ async def test_an_entry_keeps_its_place_if_it_fails_or_is_captured_again(
             listed, _ = await entries.newest(conn, filters, below=None, limit=9)
             assert [each.url for each in listed] == ["http://b.example/", URL]
         first, _ = await list_order.rows_in_order(
-            conn, Filters(), beyond=None, limit=9, order=Sort.CAPTURED
+            conn, Filters(), after=None, limit=9, order=Sort.CAPTURED
         )
     assert first.row == lease.entry.id
 

@@ -158,13 +158,13 @@ def _is_prose(element: Element) -> bool:
     return len(element) > 0 and element[0].tag in _PROSE
 
 
-def _is_remark(aside: Element, measure: Measure) -> bool:
-    around = (aside.getprevious(), aside.getnext())
+def _is_remark(element: Element, measure: Measure) -> bool:
+    around = (element.getprevious(), element.getnext())
     is_within = all(each is not None and _is_prose(each) for each in around)
-    leads = measure.link_density >= MAX_IN_BLOCK or _PROMOTED.search(named(aside))
-    if not is_within or not measure.text or leads or class_weight(aside) < 0:
+    leads = measure.link_density >= MAX_IN_BLOCK or _PROMOTED.search(named(element))
+    if not is_within or not measure.text or leads or class_weight(element) < 0:
         return False
-    return next(aside.iter(*FORM_CONTROLS), None) is None
+    return next(element.iter(*FORM_CONTROLS), None) is None
 
 
 def _is_boilerplate(element: Element, measure: Measure, rules: Rules) -> bool:

@@ -184,10 +184,10 @@ def _is_line_below(line: Element) -> bool:
         return True
     if text.startswith("\u00a9"):
         return True
-    begun = kind_of_label(" ".join(text.split()[:3]))
+    label_kind = kind_of_label(" ".join(text.split()[:3]))
     links = [*islice(line.iter("a"), _MAX_LINES)]
     called = (f"{first_text(each, SENTENCE)} {each.get('href') or ''}" for each in links)
-    return bool(links) and (begun is Kind.NEWSLETTER or any(map(_LETTER_LINK.search, called)))
+    return bool(links) and (label_kind is Kind.NEWSLETTER or any(map(_LETTER_LINK.search, called)))
 
 
 def _drop_last_headings(root: Element) -> None:

@@ -207,8 +207,10 @@ def is_named_by_its_heading(element: Element) -> bool:
         islice(element.itersiblings(preceding=True), _MAX_SIBLINGS),
         islice(element.itersiblings(), _MAX_SIBLINGS),
     )
-    others = (each for each in chain(around, beside) if each.tag == element.tag)
-    return any(not is_boilerplate_name(each.get("id")) and _matches_its_id(each) for each in others)
+    siblings = (each for each in chain(around, beside) if each.tag == element.tag)
+    return any(
+        not is_boilerplate_name(each.get("id")) and _matches_its_id(each) for each in siblings
+    )
 
 
 def _matches_its_id(section: Element) -> bool:

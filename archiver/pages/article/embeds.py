@@ -84,11 +84,11 @@ def _normalise_amp(element: Element) -> None:
 
     Other content of AMP images and frames is a placeholder, so it is removed.
     """
-    meant = _AMP_ELEMENTS[element.tag]
-    if next(element.iter(meant), None) is not None:
+    tag = _AMP_ELEMENTS[element.tag]
+    if next(element.iter(tag), None) is not None:
         return
-    element.tag = meant
-    if meant in {"img", "iframe"}:
+    element.tag = tag
+    if tag in {"img", "iframe"}:
         element.text = None
         for child in list(element):
             element.remove(child)

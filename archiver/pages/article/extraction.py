@@ -181,11 +181,11 @@ def extract_rendered(html: str, url: str) -> Article:
     page = parse(html[:MAX_CHARACTERS])
     if page is None:
         return article
-    found = _read(page, html, url, PageMetadata(), whole=True)
+    reading = _read(page, html, url, PageMetadata(), whole=True)
     enough = _LEAST_OF_PAGE if len(article.text) >= ENOUGH_CHARACTERS else _NEARLY_ALL
-    if len(article.text) >= enough * len(found.text):
+    if len(article.text) >= enough * len(reading.text):
         return article
-    return replace(found, metadata=article.metadata)
+    return replace(reading, metadata=article.metadata)
 
 
 def image_article(url: str, title: str) -> Article:

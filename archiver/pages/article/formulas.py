@@ -153,8 +153,8 @@ class _Formulas:
             return ""
         try:
             display_style = "block" if display else "inline"
-            meant = _MARK.sub("", source)
-            math = etree.fromstring(_converter().convert(meant, display=display_style))
+            formula = _MARK.sub("", source)
+            math = etree.fromstring(_converter().convert(formula, display=display_style))
         except (ValueError, LookupError, etree.LxmlError, RecursionError, TypeError):
             return ""
         except Exception as refused:

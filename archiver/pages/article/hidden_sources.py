@@ -54,14 +54,14 @@ class HiddenSource:
 
 def hidden_sources(page: LexborHTMLParser) -> list[HiddenSource]:
     """Return markup in templates and data that may contain the article, the longest first."""
-    stated: list[str] = []
+    bodies: list[str] = []
     html_texts: list[str] = []
     for script in page.css("script[type]")[:_MAX_ELEMENTS]:
         kind, text = script.attributes.get("type") or "", script.text() or ""
         if len(text) < SHORTEST:
             continue
         if kind.lower() in _DATA:
-            stated += _bodies(text)
+            bodies += _bodies(text)
             html_texts += _markup_in(text)
         elif _TEMPLATE_TYPE.search(kind[:SHORTEST]):
             html_texts.append(_PLACEHOLDER.sub("", text))
@@ -70,7 +70,7 @@ def hidden_sources(page: LexborHTMLParser) -> list[HiddenSource]:
     for element in page.css("noscript, noframes, textarea, xmp")[:_MAX_ELEMENTS]:
         content = element.inner_html if element.tag == "noscript" else element.text()
         html_texts.append(_as_markup(content or ""))
-    sources = [HiddenSource(each, len(without_tags(each)), STATED) for each in stated]
+    sources = [HiddenSource(each, len(without_tags(each)), STATED) for each in bodies]
     sources += [HiddenSource(each, len(without_tags(each)), POSSIBLE) for each in html_texts]
     return sorted(sources, key=lambda each: -each.size)[:MAX_SOURCES]
 

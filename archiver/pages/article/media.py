@@ -7,14 +7,7 @@ from typing import Final
 from lxml import etree
 from lxml.etree import _Element as Element
 
-from archiver.pages.article.tree import (
-    around,
-    lengths,
-    outermost,
-    prepend,
-    remove,
-    replace,
-)
+from archiver.pages.article.tree import around, lengths, outermost, prepend, remove, replace
 from archiver.pages.css_references import rewrite_css
 from archiver.pages.foreign_elements import PRESENTATION
 from archiver.pages.references import (
@@ -156,14 +149,14 @@ def _apply_styles(drawing: Element) -> None:
     for element in drawing.iter():
         if not isinstance(element.tag, str):
             continue
-        meant: dict[str, str] = dict(rules.get(element.tag, {})) if rules else {}
+        styles: dict[str, str] = dict(rules.get(element.tag, {})) if rules else {}
         for name in (element.get("class") or "").split()[:8] if rules else ():
-            meant.update(rules.get(f".{name}", {}))
+            styles.update(rules.get(f".{name}", {}))
         if rules and element.get("id"):
-            meant.update(rules.get(f"#{element.get('id')}", {}))
+            styles.update(rules.get(f"#{element.get('id')}", {}))
         if style := element.get("style"):
-            meant.update(_declarations(style, PRESENTATION))
-        for name, value in meant.items():
+            styles.update(_declarations(style, PRESENTATION))
+        for name, value in styles.items():
             element.set(name, value)
 
 
@@ -176,10 +169,10 @@ def _read_rules(drawing: Element) -> Rules:
     for sheet in list(drawing.iter("style")):
         text = _COMMENT.sub("", (sheet.text or "")[:MAX_SHEET])
         for selectors, block in _RULE.findall(text)[:MAX_RULES]:
-            meant = _declarations(block, PRESENTATION)
+            declarations = _declarations(block, PRESENTATION)
             for selector in map(str.strip, selectors.split(",")):
                 if _SELECTOR.fullmatch(selector):
-                    rules.setdefault(selector, {}).update(meant)
+                    rules.setdefault(selector, {}).update(declarations)
         remove(sheet)
     return rules
 
@@ -285,15 +278,17 @@ def _undo_laziness(element: Element) -> None:
     def value_of(name: str) -> str:
         return str(element.get(name) or "")
 
-    given = element.keys()
+    names_present = element.keys()
     for eager, lazy in LAZY.items():
-        names = [name for name in lazy if name in given]
+        names = [name for name in lazy if name in names_present]
         if eager not in rules or not names:
             continue
         is_waiting = is_placeholder(value_of(eager))
         if is_waiting or is_preview(value_of):
-            meant = (name for name in names if resolve(rules.get(name), value_of))
-            name = next((each for each in meant if is_waiting or is_image_url(value_of(each))), "")
+            sources = (name for name in names if resolve(rules.get(name), value_of))
+            name = next(
+                (each for each in sources if is_waiting or is_image_url(value_of(each))), ""
+            )
             if name:
                 element.set(eager, value_of(name))
                 _drop_size_of_pixel(element)

@@ -60,12 +60,12 @@ def is_next_page(url: str, following: str) -> bool:
 
     The URL of the first page has the number 1 or no number.
     """
-    here, there = urlsplit(url), urlsplit(following)
-    if here[:2] != there[:2]:
+    current, target = urlsplit(url), urlsplit(following)
+    if current[:2] != target[:2]:
         return False
-    before = {(1, _bare(here)), *_numbered_readings(here)}
+    before = {(1, _bare(current)), *_numbered_readings(current)}
     pages = [
-        (number, stem) for number, stem in _numbered_readings(there) if number <= MAX_PARTS + 1
+        (number, stem) for number, stem in _numbered_readings(target) if number <= MAX_PARTS + 1
     ]
     return any((number - 1, stem) in before for number, stem in pages)
 
@@ -76,8 +76,8 @@ def _numbered_readings(url: SplitResult) -> Iterator[tuple[int, tuple[str, str]]
     for n, (name, value) in enumerate(fields):
         is_number = value.isascii() and value.isdecimal() and len(value) <= _MAX_DIGITS
         if name.lower() in _COUNTERS and is_number:
-            others = fields[:n] + fields[n + 1 :]
-            yield int(value), (_path_pattern(url.path), urlencode(others))
+            remaining = fields[:n] + fields[n + 1 :]
+            yield int(value), (_path_pattern(url.path), urlencode(remaining))
     match = _NUMBERED.fullmatch(url.path)
     if match and not _FIRST_OF_A_LIST.search(url.path):
         suffix = (match["suffix"] or "").strip("/")

@@ -35,13 +35,13 @@ def append_missing_notes(root: Element, body: Element) -> None:
         body: the body of the page, which includes the whole article; it is not modified.
     """
     targets = {*islice(_fragments(root), MAX_NOTES)}
-    there = _names_in(root) if targets else set()
-    targets -= there
+    names = _names_in(root) if targets else set()
+    targets -= names
     text = first_text(root, _MAX_TEXT) if targets else ""
     notes: dict[Element, None] = {}
     for element in _NAMED(body) if targets else ():
         if not targets.isdisjoint(_own_names(element)):
-            note = _note_of(element, there)
+            note = _note_of(element, names)
             if (
                 note is not None
                 and not _is_comment(note)
@@ -53,19 +53,19 @@ def append_missing_notes(root: Element, body: Element) -> None:
         section.extend(deepcopy(each) for each in _together([*notes]))
 
 
-def _note_of(target: Element, there: set[str]) -> Element | None:
+def _note_of(target: Element, names: set[str]) -> Element | None:
     """Return the block around a note, if the block links back to the article; otherwise None.
 
     Args:
         target: the element that a link of the article targets.
-        there: names in the article that links may target.
+        names: names in the article that links may target.
     """
     for element in (target, *islice(target.iterancestors(), _LEVELS)):
         text = first_text(element, MAX_NOTE)
         if len(text) > MAX_NOTE:
             return None
         if element.tag in _BLOCKS:
-            elsewhere = there - _names_in(element)
+            elsewhere = names - _names_in(element)
             back = [each for each in element.iter("a") if _fragment(each) in elsewhere]
             of_links = sum(len(first_text(each, MAX_NOTE)) for each in back)
             if back and len(text) > of_links:

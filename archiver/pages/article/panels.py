@@ -132,12 +132,12 @@ def _panels(behind: Element | None) -> list[Element]:
 
 def _by_toggle(body: Element, toggles: list[Element]) -> Iterator[_Tabs]:
     """Yield tabs of Bootstrap without roles: (list of tabs, tabs, panels they name)."""
-    known = {each.get("id"): each for each in _IDS(body)} if toggles else {}
+    by_id = {each.get("id"): each for each in _IDS(body)} if toggles else {}
     lists: dict[Element, list[Element]] = {}
     for each in toggles[:_MAX_PANELS]:
         lists.setdefault(next(each.iterancestors("ul", "ol", "nav", "div"), body), []).append(each)
     for holder, tabs in lists.items():
-        panels = (known.get(_target_of(each)) for each in tabs)
+        panels = (by_id.get(_target_of(each)) for each in tabs)
         if holder.get("role") != "tablist":
             yield holder, tabs, [each for each in panels if each is not None]
 

@@ -187,8 +187,8 @@ def _replaces_heading(element: Element) -> bool:
     above = element.getparent()
     if above is None or above.tag not in HEADINGS or len(above) < 2:
         return False
-    others = [each for each in islice(above, _MAX_BESIDE) if each is not element]
-    return all(each.get("aria-hidden") == "true" and each.tag != "svg" for each in others)
+    neighbours = [each for each in islice(above, _MAX_BESIDE) if each is not element]
+    return all(each.get("aria-hidden") == "true" and each.tag != "svg" for each in neighbours)
 
 
 def _is_visible_text(element: Element) -> bool:

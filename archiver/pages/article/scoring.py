@@ -371,16 +371,16 @@ class Scores:
         best element.
         """
         best, top = ranked[0]
-        others = [
+        candidates = [
             set(each.iterancestors())
             for score, each in ranked[1:]
             if best > 0 and score / best >= 0.75
         ]
-        if len(others) < 3:
+        if len(candidates) < 3:
             return top
         above = top.getparent()
         while above is not None and above.tag != "body":
-            if sum(above in each for each in others) >= 3:
+            if sum(above in each for each in candidates) >= 3:
                 return above
             above = above.getparent()
         return top

@@ -88,7 +88,7 @@ def kind_of_label(text: str) -> Kind | None:
         return _FULL_LABELS[label]
     if not label.startswith(_ALL_STARTS):
         return None
-    return next((kind for kind, begun in _LABEL_STARTS.items() if label.startswith(begun)), None)
+    return next((kind for kind, prefix in _LABEL_STARTS.items() if label.startswith(prefix)), None)
 
 
 def kind_of_name(name: str) -> Kind | None:
@@ -221,11 +221,11 @@ class Surroundings:
 
     def _drop_other_articles(self) -> None:
         """Remove other ``<article>`` elements whose heading is an ``h1`` or a link."""
-        own = next((each for each in self._around_heading if each.tag == "article"), None)
-        if own is None or self._prose[own] < LEAST_REST:
+        article = next((each for each in self._around_heading if each.tag == "article"), None)
+        if article is None or self._prose[article] < LEAST_REST:
             return
         for each in self._body.iter("article"):
-            if each in self._around_heading or own in {
+            if each in self._around_heading or article in {
                 *islice(each.iterancestors(), _MAX_SIBLINGS)
             }:
                 continue

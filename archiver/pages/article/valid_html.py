@@ -187,11 +187,11 @@ def _is_whole(element: Element) -> bool:
 
 def _normalise_played(element: Element, with_text: set[Element]) -> None:
     """Reduce a media element to its URL or its sources, and move other content after it."""
-    others = [each for each in element if each.tag != "source"]
-    if not _is_notice(element, any(each in with_text for each in others)):
+    content = [each for each in element if each.tag != "source"]
+    if not _is_notice(element, any(each in with_text for each in content)):
         behind = etree.Element("span")
         behind.text = element.text
-        behind.extend(others)
+        behind.extend(content)
         element.addnext(behind)
     for child in list(element):
         if child.tag != "source" or element.get("src") or not child.get("src"):

@@ -290,8 +290,8 @@ async def set_site(request: web.Request) -> web.StreamResponse:
 
     The rule also applies to subdomains without a rule of their own.
     """
-    wanted = asdict(await read_json(request, SiteRequest))
-    values = {name: "" if value is None else value for name, value in wanted.items()}
+    fields = asdict(await read_json(request, SiteRequest))
+    values = {name: "" if value is None else value for name, value in fields.items()}
     host = site_name(request.match_info["host"])
     await request.app[RUNTIME].preferences.set_site_rule(host, values)
     return await list_sites(request)

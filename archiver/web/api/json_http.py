@@ -266,8 +266,8 @@ def list_query(query: ListingQuery) -> str:
 
     Empty fields are left out. If all are empty, the result is ``sort=newest``.
     """
-    kept = {name: value for name in LISTING_PARAMETERS if (value := getattr(query, name))}
-    return urlencode(kept or {"sort": "newest"})
+    parameters = {name: value for name in LISTING_PARAMETERS if (value := getattr(query, name))}
+    return urlencode(parameters or {"sort": "newest"})
 
 
 def path_number(request: web.Request, name: str) -> int:

@@ -345,9 +345,9 @@ def describe(described: tuple[Operation, ...]) -> Json:
     named, defined = TypeAdapter.json_schemas(shapes, ref_template="#/components/schemas/{model}")
     schemas = {name: schema for (name, _), schema in named.items()}
     values = {name: with_field_descriptions(each) for name, each in defined["$defs"].items()}
-    found: Json = {}
+    components: Json = {}
     for each in described:
-        found.setdefault(each.path, {})[each.method] = _describe(each, schemas)
+        components.setdefault(each.path, {})[each.method] = _describe(each, schemas)
     return {
         "openapi": "3.1.1",
         "info": {
@@ -356,7 +356,7 @@ def describe(described: tuple[Operation, ...]) -> Json:
             "description": "A personal web archive.",
             "license": {"name": "MIT", "identifier": "MIT"},
         },
-        "paths": found,
+        "paths": components,
         "security": [{}, {"password": []}, {"basic": []}],
         "components": {
             "schemas": flattened_schema(values) | {"Error": _ERROR},

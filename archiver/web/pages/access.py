@@ -121,20 +121,20 @@ async def change(request: web.Request) -> web.StreamResponse:
 
 
 async def access(
-    request: web.Request, *, status: int = 200, made: str = "", problem: Message | str = ""
+    request: web.Request, *, status: int = 200, token: str = "", problem: Message | str = ""
 ) -> web.StreamResponse:
     """Show the access page."""
     control = request.app[RUNTIME].access
-    own = control.session(request[SESSION])
+    session = control.session(request[SESSION])
     view = AccessView(
         has_password=control.password_version is not None,
         is_configured=control.is_configured,
         tokens=control.tokens,
         sessions=tuple(
-            SessionView(each, browser_name(each.browser), is_this=each == own)
+            SessionView(each, browser_name(each.browser), is_this=each == session)
             for each in control.sessions
         ),
-        made=made,
+        made=token,
         problem=problem,
         done=request.query.get("done", ""),
     )
@@ -178,8 +178,8 @@ async def _make_token(request: web.Request, form: _Form) -> web.StreamResponse:
         raise InputError(
             "Choose what the token can do: read only, add only, or full access."
         ) from None
-    made = await request.app[RUNTIME].access.make_token(form.get("name", ""), scope)
-    return await access(request, made=made)
+    token = await request.app[RUNTIME].access.make_token(form.get("name", ""), scope)
+    return await access(request, token=token)
 
 
 async def _revoke(request: web.Request, form: _Form) -> web.StreamResponse:
@@ -194,8 +194,8 @@ async def _end(request: web.Request, form: _Form) -> web.StreamResponse:
 
 async def _end_others(request: web.Request, _: _Form) -> web.StreamResponse:
     control = request.app[RUNTIME].access
-    own = control.session(request[SESSION])
-    await control.end_other_sessions(own.digest if own else "")
+    session = control.session(request[SESSION])
+    await control.end_other_sessions(session.digest if session else "")
     return _done()
 
 

@@ -81,8 +81,8 @@ async def notice_of(request: web.Request) -> EditNotice | None:
     if queued or rescued or request.query.get("nothing"):
         is_nothing = not (queued or rescued)
         return EditNotice(current_url, is_nothing=is_nothing, queued=queued, rescued=rescued)
-    if gone := request.query.get("deleted"):
-        deleted = await request.app[RUNTIME].deleting.find(number(gone))
+    if deleted_count := request.query.get("deleted"):
+        deleted = await request.app[RUNTIME].deleting.find(number(deleted_count))
         return EditNotice(current_url, deleted=deleted) if deleted else None
     if edit := request.query.get("edit"):
         edited = await request.app[RUNTIME].editing.find(number(edit))

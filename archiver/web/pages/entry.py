@@ -206,8 +206,8 @@ def _neighbours(neighbours: Neighbours) -> NeighboursView:
         if neighbour is None:
             return ""
         inside = list_query(replace(neighbours.query, after=neighbour.after))
-        found = "#found" if neighbours.query.q else ""
-        return f"/{neighbour.entry.hash_url}/?{urlencode({'in': inside})}{found}"
+        anchor = "#found" if neighbours.query.q else ""
+        return f"/{neighbour.entry.hash_url}/?{urlencode({'in': inside})}{anchor}"
 
     before, following = neighbours.previous, neighbours.next
     return NeighboursView(

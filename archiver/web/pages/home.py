@@ -207,12 +207,12 @@ async def save_page(request: web.Request) -> web.StreamResponse:
         view = SaveView(old.url, "", tags, note=about.note, lists=lists, instead=old)
         return await render_with_sidebar(request, "pages/save.html", view)
     try:
-        known = (await entries.get(url)).entry if url else None
+        existing = (await entries.get(url)).entry if url else None
     except (InvalidUrl, NotFound):
-        known = None
-    if known and known.hash_url != hash_url(parse_entry_url(url)):
-        known = None  # the page is saved under another URL; `duplicates` shows its entry
-    kept = () if known else (await entries.saved_addresses([url])).known
-    duplicates = (kept[0].entry, *kept[0].other_entries) if kept else ()
-    view = SaveView(url, title, tags, known, duplicates)
+        existing = None
+    if existing and existing.hash_url != hash_url(parse_entry_url(url)):
+        existing = None  # the page is saved under another URL; `duplicates` shows its entry
+    saved = () if existing else (await entries.saved_addresses([url])).known
+    duplicates = (saved[0].entry, *saved[0].other_entries) if saved else ()
+    view = SaveView(url, title, tags, existing, duplicates)
     return await render_with_sidebar(request, "pages/save.html", view)

@@ -167,44 +167,44 @@ async def upload_page(request: web.Request) -> web.StreamResponse:
 
 async def status(request: web.Request) -> web.StreamResponse:
     """Show the progress of an import."""
-    found, runtime = await _found(request), request.app[RUNTIME]
-    queued, deletion = request.query.get("queued"), found.undone.deletion if found.undone else 0
+    job, runtime = await _found(request), request.app[RUNTIME]
+    queued, deletion = request.query.get("queued"), job.undone.deletion if job.undone else 0
     view = ImportStatusView(
-        found,
-        tuple(await runtime.import_reports.reasons(found.id)),
-        failed=await runtime.crawl_status.failures_of(found.id) if found.counts.failed else (),
+        job,
+        tuple(await runtime.import_reports.reasons(job.id)),
+        failed=await runtime.crawl_status.failures_of(job.id) if job.counts.failed else (),
         queued=number(queued) if queued else None,
-        has_saved=await runtime.import_undo.has_created(found),
-        is_undoing=runtime.import_undo.is_running(found.id),
-        has_links=bool(found.without_capture) and await runtime.crawl_status.has_links(found.id),
+        has_saved=await runtime.import_undo.has_created(job),
+        is_undoing=runtime.import_undo.is_running(job.id),
+        has_links=bool(job.without_capture) and await runtime.crawl_status.has_links(job.id),
         has_deletion=bool(deletion and await runtime.deleting.find(deletion)),
-        seconds_left=await runtime.crawl_status.time_left(found.id, count=found.counts.open),
+        seconds_left=await runtime.crawl_status.time_left(job.id, count=job.counts.open),
         is_paused=await runtime.crawl_status.is_paused(),
-        title=Message("Import of {name}", name=found.name),
+        title=Message("Import of {name}", name=job.name),
     )
     return await render_with_sidebar(request, "pages/import_status.html", view)
 
 
 async def retry(request: web.Request) -> web.StreamResponse:
     """Retry pages of an import that failed for a reason."""
-    found, form = await _found(request), await request.post()
+    job, form = await _found(request), await request.post()
     reason = str(form.get("reason", ""))
-    count = await request.app[RUNTIME].crawl_status.try_again(reason, found.id)
-    raise web.HTTPSeeOther(f"/import/{found.id}?queued={count}")
+    count = await request.app[RUNTIME].crawl_status.try_again(reason, job.id)
+    raise web.HTTPSeeOther(f"/import/{job.id}?queued={count}")
 
 
 async def capture(request: web.Request) -> web.StreamResponse:
     """Capture the links of an import."""
-    found = await _found(request)
-    count = await request.app[RUNTIME].crawl_status.capture_links(found.id)
-    raise web.HTTPSeeOther(f"/import/{found.id}?queued={count}")
+    job = await _found(request)
+    count = await request.app[RUNTIME].crawl_status.capture_links(job.id)
+    raise web.HTTPSeeOther(f"/import/{job.id}?queued={count}")
 
 
 async def pause(request: web.Request) -> web.StreamResponse:
     """Pause or resume the captures of an import."""
-    found, form = await _found(request), await request.post()
-    await request.app[RUNTIME].crawl_status.pause_import(found.id, paused=form.get("do") == "pause")
-    raise web.HTTPSeeOther(return_path(form, f"/import/{found.id}"))
+    job, form = await _found(request), await request.post()
+    await request.app[RUNTIME].crawl_status.pause_import(job.id, paused=form.get("do") == "pause")
+    raise web.HTTPSeeOther(return_path(form, f"/import/{job.id}"))
 
 
 async def cancel(request: web.Request) -> web.StreamResponse:
@@ -217,19 +217,19 @@ async def cancel(request: web.Request) -> web.StreamResponse:
 
 async def confirm_undo(request: web.Request) -> web.StreamResponse:
     """Preview the undo of an import."""
-    found = await _found(request)
+    job = await _found(request)
     runtime = request.app[RUNTIME]
-    plan = await runtime.import_undo.plan(found.id)
-    title = Message("Undo the import of {name}", name=found.name)
-    view = ImportUndoView(found, plan, runtime.settings.bin_days, title=title)
+    plan = await runtime.import_undo.plan(job.id)
+    title = Message("Undo the import of {name}", name=job.name)
+    view = ImportUndoView(job, plan, runtime.settings.bin_days, title=title)
     return await render_with_sidebar(request, "pages/import_undo.html", view)
 
 
 async def undo(request: web.Request) -> web.StreamResponse:
     """Undo an import; a large one continues after the response."""
-    found = await _found(request)
-    await request.app[RUNTIME].import_undo.begin(found.id, patience=UNDO_TIMEOUT_SECONDS)
-    raise web.HTTPSeeOther(f"/import/{found.id}")
+    job = await _found(request)
+    await request.app[RUNTIME].import_undo.begin(job.id, patience=UNDO_TIMEOUT_SECONDS)
+    raise web.HTTPSeeOther(f"/import/{job.id}")
 
 
 async def report(request: web.Request) -> web.StreamResponse:
@@ -237,14 +237,14 @@ async def report(request: web.Request) -> web.StreamResponse:
     return await send_report(request, await _found(request), request.match_info["form"])
 
 
-async def send_report(request: web.Request, found: ImportStatus, form: str) -> web.StreamResponse:
+async def send_report(request: web.Request, job: ImportStatus, form: str) -> web.StreamResponse:
     """Stream the report of an import, row by row, as ``csv`` or ``json``."""
     reports = request.app[RUNTIME].import_reports
-    pieces = reports.csv(found.id) if form == "csv" else reports.json(found.id)
+    pieces = reports.csv(job.id) if form == "csv" else reports.json(job.id)
     response = web.StreamResponse(
         headers={
             hdrs.CONTENT_TYPE: _REPORT_TYPES[form],
-            hdrs.CONTENT_DISPOSITION: f'attachment; filename="receipt-{found.id}.{form}"',
+            hdrs.CONTENT_DISPOSITION: f'attachment; filename="receipt-{job.id}.{form}"',
             hdrs.CACHE_CONTROL: "private, no-store",
         }
     )

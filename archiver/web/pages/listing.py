@@ -118,22 +118,22 @@ async def explain(request: web.Request) -> web.StreamResponse:
 async def _view(request: web.Request, query: ListingQuery) -> ListingView:
     runtime = request.app[RUNTIME]
     search, is_of_failed = runtime.search, query.status == State.FAILED
-    found = await search.listing(query)
-    summary = await search.summary(query, found.used_query)
+    page = await search.listing(query)
+    summary = await search.summary(query, page.used_query)
     side = await side_bar(request, query.q)
     is_narrowed = replace(query, sort="", after="") != ListingQuery()
-    kept = {name: value for name in _KEPT if (value := getattr(query, name))}
+    filters = {name: value for name in _KEPT if (value := getattr(query, name))}
     # If the query found nothing and another one was run instead, exports and feeds use that one.
-    parameters = kept | ({"q": found.used_query} if found.used_query else {})
-    shown_page = kept | ({"after": query.after} if query.after else {})
+    parameters = filters | ({"q": page.used_query} if page.used_query else {})
+    shown_page = filters | ({"after": query.after} if query.after else {})
     trail = read_trail(request.query.get("trail", "")) if query.after else Trail()
     if query.after and trail:
         shown_page["trail"] = str(trail)
     return ListingView(
         query,
-        found,
-        next_url=_next_url(kept, query, found, trail),
-        back_url=_back_url(kept, query, trail),
+        page,
+        next_url=_next_url(filters, query, page, trail),
+        back_url=_back_url(filters, query, trail),
         start=trail.start if trail else None,
         tags=tuple(await search.tags(SHOWN_TAGS)),
         export_query=f"?{urlencode(parameters)}" if parameters else "",
@@ -141,7 +141,7 @@ async def _view(request: web.Request, query: ListingQuery) -> ListingView:
         summary=_counted(summary, query, side),
         is_narrowed=is_narrowed,
         current_url=f"/snapshots?{urlencode(shown_page)}" if shown_page else "/snapshots",
-        sorts=tuple(each for each in Sort if each is not Sort.LIST or found.sort is Sort.LIST),
+        sorts=tuple(each for each in Sort if each is not Sort.LIST or page.sort is Sort.LIST),
         notice=await notice_of(request),
         side=side,
         archives=runtime.recovery.archives if is_of_failed else (),

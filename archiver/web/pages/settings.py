@@ -121,14 +121,14 @@ async def _sites(
     app = request.app[RUNTIME]
     rules = await app.preferences.site_rules()
     cookies = Counter(each.host.removeprefix(".") for each in await app.cookie_settings.list())
-    found = {
+    sites = {
         host: Site(host, rules.get(host, NO_RULE), cookies[host])
         for host in sorted(rules.keys() | cookies.keys())
     }
     view = SitesView(
-        tuple(found.values()),
-        edited if error else found.get(edited.host, edited),
-        is_known=edited.host in found,
+        tuple(sites.values()),
+        edited if error else sites.get(edited.host, edited),
+        is_known=edited.host in sites,
         problem=error.sentence if error else "",
         reasons=error.reasons if isinstance(error, InvalidValues) else {},
         is_saved="saved" in request.query,

@@ -74,21 +74,27 @@ async def snapshot(request: web.Request) -> web.StreamResponse:
     """Show a snapshot in a frame below the banner, or redirect to the one nearest in time."""
     key, timestamp = request.match_info["hash_url"], request.match_info["timestamp"]
     detail = await request.app[RUNTIME].entries.snapshot(key, timestamp)
-    found = detail.snapshot
-    if found.timestamp != timestamp:
-        raise web.HTTPFound(f"/{key}/{found.timestamp}/")
+    shown_snapshot = detail.snapshot
+    if shown_snapshot.timestamp != timestamp:
+        raise web.HTTPFound(f"/{key}/{shown_snapshot.timestamp}/")
     # Show the final URL of a rendered page: scripts may have opened it, without an HTTP redirect.
-    is_shown = found.rendering is Rendering.DONE
-    url, moment = (found.final_url, found.capture.timestamp) if is_shown else (found.url, timestamp)
+    is_shown = shown_snapshot.rendering is Rendering.DONE
+    url, moment = (
+        (shown_snapshot.final_url, shown_snapshot.capture.timestamp)
+        if is_shown
+        else (shown_snapshot.url, timestamp)
+    )
     framed = ReplayAddress(moment, Modifier.FRAME, url)
     banner = request.app[FRAME_REQUESTS].new()
     frame = _framed(request, banner, framed)
-    title = detail.entry.title or found.url
+    title = detail.entry.title or shown_snapshot.url
     entry = await request.app[RUNTIME].entries.get(key)
     times = tuple(each.timestamp for each in entry.snapshots)
     missing = tuple(each for each in detail.requisites if each.is_missing)
-    is_pdf = found.capture.media_type == PDF
-    view = SnapshotView(detail.entry, found, detail, frame, title, times, missing, is_pdf, banner)
+    is_pdf = shown_snapshot.capture.media_type == PDF
+    view = SnapshotView(
+        detail.entry, shown_snapshot, detail, frame, title, times, missing, is_pdf, banner
+    )
     return render(request, "pages/snapshot.html", view)
 
 

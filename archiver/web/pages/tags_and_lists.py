@@ -58,10 +58,12 @@ async def change_list(request: web.Request) -> web.StreamResponse:
     try:
         return await _apply_to_lists(request, form)
     except (InputError, NotFound) as error:
-        of, new = str(form.get("path", "")), str(form.get("new", ""))
-        made = form.get("do") == "make"
+        path, new = str(form.get("path", "")), str(form.get("new", ""))
+        is_new = form.get("do") == "make"
         query = str(form.get("query", ""))
-        refused = RejectedForm(error.sentence, "" if made else of, of if made else new, query)
+        refused = RejectedForm(
+            error.sentence, "" if is_new else path, path if is_new else new, query
+        )
         return await lists(request, refused, status=400)
 
 
@@ -77,8 +79,8 @@ async def lists(
 async def _apply_to_lists(request: web.Request, form: MultiMapping[Any]) -> web.StreamResponse:
     lists_service = request.app[RUNTIME].lists
     if form.get("do") == "make":
-        made = await lists_service.make(str(form.get("path", "")), str(form.get("query", "")))
-        raise web.HTTPSeeOther(f"/snapshots?{urlencode({'q': made.search_query})}")
+        new_list = await lists_service.make(str(form.get("path", "")), str(form.get("query", "")))
+        raise web.HTTPSeeOther(f"/snapshots?{urlencode({'q': new_list.search_query})}")
     paths = [str(each) for each in form.getall("path", [])]
     if not paths:
         raise InputError("Select a list first.")
