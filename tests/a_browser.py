@@ -49,8 +49,10 @@ async def main(directory: Path) -> None:
             async with asyncio.timeout(0.5):
                 while True:
                     await page.seconds_unchanged()
-        of = [[each.pid, each.cmdline()] for each in psutil.Process().children(recursive=True)]
-        sys.stdout.write(json.dumps(of) + "\n")
+        processes = [
+            [each.pid, each.cmdline()] for each in psutil.Process().children(recursive=True)
+        ]
+        sys.stdout.write(json.dumps(processes) + "\n")
         sys.stdout.flush()
         await gate
 

@@ -55,10 +55,10 @@ def _all_tests(worker: dict[str, Any]) -> list[str]:
     Each process imports all tests. Because each begins with another folder, it finds most of the
     others already compiled.
     """
-    here = Path(__file__).parent
-    names = sorted(path.relative_to(here).parts[0] for path in here.rglob("test_*.py"))
+    tests = Path(__file__).parent
+    names = sorted(path.relative_to(tests).parts[0] for path in tests.rglob("test_*.py"))
     start = len(names) * int(worker["workerid"].removeprefix("gw")) // worker["workercount"]
-    return [str(here / name) for name in dict.fromkeys(names[start:] + names[:start])]
+    return [str(tests / name) for name in dict.fromkeys(names[start:] + names[:start])]
 
 
 _WAITING = re.compile(r"tests/(test_|durability/|cluster/)|browser|journeys|interrupted")
@@ -145,8 +145,8 @@ class LiveWeb:
     async def wait_for_more(self, count: int) -> None:
         """Wait for a number of further requests of any path."""
         async with self._changed:
-            wanted = self.requests.total() + count
-            await self._changed.wait_for(lambda: self.requests.total() >= wanted)
+            target = self.requests.total() + count
+            await self._changed.wait_for(lambda: self.requests.total() >= target)
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         async with self._changed:
@@ -161,8 +161,8 @@ class LiveWeb:
 @pytest.fixture(scope="session")
 def prepared(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Prepared:
     """Archives that are created once and copied."""
-    own = tmp_path_factory.getbasetemp()
-    directory = (own if worker_id == "master" else own.parent) / "prepared"
+    base = tmp_path_factory.getbasetemp()
+    directory = (base if worker_id == "master" else base.parent) / "prepared"
     directory.mkdir(exist_ok=True)
     return Prepared(directory)
 

@@ -36,12 +36,12 @@ class Prepared:
         await asyncio.to_thread(self._copy, make, to)
 
     def _copy(self, make: Make, to: Path) -> None:
-        made = self._directory / f"{make.__module__}.{make.__qualname__}"
-        done = made.with_name(f"{made.name}.done")
-        with made.with_name(f"{made.name}.lock").open("w") as lock:
+        prepared_copy = self._directory / f"{make.__module__}.{make.__qualname__}"
+        done = prepared_copy.with_name(f"{prepared_copy.name}.done")
+        with prepared_copy.with_name(f"{prepared_copy.name}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not done.exists():
-                shutil.rmtree(made, ignore_errors=True)
-                asyncio.run(make(made))
+                shutil.rmtree(prepared_copy, ignore_errors=True)
+                asyncio.run(make(prepared_copy))
                 done.touch()
-        shutil.copytree(made, to)
+        shutil.copytree(prepared_copy, to)

@@ -53,12 +53,12 @@ class Archive:
     async def serve(self, **variables: str) -> tuple[asyncio.subprocess.Process, str]:
         """Start a service; return the process and its URL."""
         process = await self.start("serve", "--port", "0", **variables)
-        found = None
-        while found is None:
+        match = None
+        while match is None:
             line = (await process.stdout.readline()).decode()
             assert line, self._log.read_text()
-            found = re.search(r"http://\S+", line)
-        return process, found[0].rstrip("/")
+            match = re.search(r"http://\S+", line)
+        return process, match[0].rstrip("/")
 
     async def run(self, *arguments: str, **variables: str) -> str:
         """Run a command in this process; return its output."""

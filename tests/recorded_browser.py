@@ -197,8 +197,8 @@ async def titles_of(page):
 
 def outside_requests(requests, base, *allowed_prefixes):
     """Return the requests that went neither to replayed content nor to the service's pages."""
-    own = (f"{base}/web/", f"{base}/static/", f"{base}/shown/")
-    allowed = (*own, "data:", "about:", "mailto:", *allowed_prefixes)
+    own_prefixes = (f"{base}/web/", f"{base}/static/", f"{base}/shown/")
+    allowed = (*own_prefixes, "data:", "about:", "mailto:", *allowed_prefixes)
     return [url for url in requests if not url.startswith(allowed)]
 
 

@@ -73,8 +73,8 @@ def traced_process(strace: int) -> psutil.Process:
 def _calls(lines: Iterable[str]) -> Iterator[Call]:
     unfinished: dict[str, tuple[int, str]] = {}
     for number, line in enumerate(lines):
-        found = _LINE.match(line)
-        thread, rest = found["thread"], found["rest"]
+        match = _LINE.match(line)
+        thread, rest = match["thread"], match["rest"]
         if rest.endswith("<unfinished ...>"):
             unfinished[thread] = number, rest.removesuffix("<unfinished ...>")
             continue
@@ -91,9 +91,9 @@ def _read(call: re.Match[str], start_line: int, end_line: int) -> Iterator[Call]
         return
     name, arguments = call["name"], call["arguments"]
     parts = arguments.split('"')  # strace escapes every byte, so a quote only ends a string
-    rest, texts = "".join(parts[::2]), [_bytes(each) for each in parts[1::2]]
-    files = [_bytes(each).decode() for each in _FILE.findall(rest)]
-    flags = _FILE.sub("", rest)
+    text, texts = "".join(parts[::2]), [_bytes(each) for each in parts[1::2]]
+    files = [_bytes(each).decode() for each in _FILE.findall(text)]
+    flags = _FILE.sub("", text)
     numbers = _NUMBERS.findall(flags)
     path = files[0] if files else ""
     if name in ("openat", "unlinkat", "renameat", "renameat2"):

@@ -66,7 +66,7 @@ FACTORY = re.compile("_factory")
 
 
 def test_no_module_hooks_imports_or_builds_code_from_text():
-    found = [
+    results = [
         f"{path.relative_to(PACKAGE)}: {line.strip()}"
         for path in MODULES
         for line in path.read_text(encoding="utf-8").splitlines()
@@ -74,4 +74,4 @@ def test_no_module_hooks_imports_or_builds_code_from_text():
         and (path.stem, "_factory") != ("connections", *FACTORY.findall(line))
     ]
 
-    assert found == []
+    assert results == []

@@ -67,9 +67,9 @@ def _secrets(monkeypatch):
 
 def environments_of_children(module):
     """Return the environments of this process's children that run a module."""
-    found = [each.environ() for each in psutil.Process().children() if module in each.cmdline()]
-    assert found
-    return found
+    results = [each.environ() for each in psutil.Process().children() if module in each.cmdline()]
+    assert results
+    return results
 
 
 def have_no_secret(environments):

@@ -51,7 +51,7 @@ def test_formats_md_has_a_row_for_every_format():
 
 
 async def test_every_file_of_the_data_directory_is_explained(tmp_path):
-    known = data_patterns()
+    patterns = data_patterns()
 
     async with (
         open_app(Settings(data=tmp_path, retries=0)) as runtime,
@@ -63,7 +63,7 @@ async def test_every_file_of_the_data_directory_is_explained(tmp_path):
 
     names = {path.relative_to(tmp_path).as_posix() for path in files}
     assert {name.split("/")[0] for name in names} >= {"archive.sqlite3", "run", "secret", "warc"}
-    assert [name for name in names if not any(each.fullmatch(name) for each in known)] == []
+    assert [name for name in names if not any(each.fullmatch(name) for each in patterns)] == []
 
 
 def test_links_in_the_docs_lead_to_existing_files_and_headings():

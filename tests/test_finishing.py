@@ -16,15 +16,15 @@ from archiver.helpers import (
 
 
 async def test_protected_work_completes_despite_two_cancellations():
-    begun, go_on, ended = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    started, go_on, ended = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
     async def work():
-        begun.set()
+        started.set()
         await go_on.wait()
         ended.set()
 
     task = asyncio.create_task(run_to_completion(work()))
-    await begun.wait()
+    await started.wait()
     task.cancel()
     await asyncio.sleep(0)
     task.cancel()
@@ -112,10 +112,10 @@ async def test_readers_see_complete_content_while_many_write(file, tmp_path):
             file.write(content)
 
     def read():
-        found = set()
+        results = set()
         while not is_over.is_set():
-            found.add(file.read(1 << 20))
-        return found
+            results.add(file.read(1 << 20))
+        return results
 
     reading = asyncio.create_task(asyncio.to_thread(read))
     await asyncio.gather(*(asyncio.to_thread(write, each) for each in contents))

@@ -119,9 +119,9 @@ async def test_concurrency_and_the_open_file_limit_fit_each_other():
 
 @pytest.mark.parametrize("processes", [1, 2, 16])
 def test_there_is_a_worker_for_each_spare_core(tmp_path, processes):
-    given = Settings(data=tmp_path, crawl_processes=processes)
+    settings = Settings(data=tmp_path, crawl_processes=processes)
 
-    each = share_among_processes(given).extract_processes
+    each = share_among_processes(settings).extract_processes
 
     spare = len(os.sched_getaffinity(0)) // processes - 1
     assert each <= max(min(spare, MAX_EXTRACTORS), 1)
@@ -130,32 +130,32 @@ def test_there_is_a_worker_for_each_spare_core(tmp_path, processes):
 
 def test_a_crawl_command_uses_every_core(tmp_path):
     (tmp_path / "cpu.max").write_text("200000 100000\n")
-    given = Settings(data=tmp_path)
+    settings = Settings(data=tmp_path)
 
-    alone = share_among_processes(given, leaves_a_core=False, cgroups=tmp_path)
-    beside = share_among_processes(given, cgroups=tmp_path)
+    alone = share_among_processes(settings, leaves_a_core=False, cgroups=tmp_path)
+    beside = share_among_processes(settings, cgroups=tmp_path)
 
     assert alone.extract_processes == min(len(os.sched_getaffinity(0)), 2)
     assert beside.extract_processes == 1
 
 
 def test_a_configured_number_of_workers_is_used(tmp_path):
-    given = Settings(data=tmp_path, extract_processes=7)
+    settings = Settings(data=tmp_path, extract_processes=7)
 
-    assert share_among_processes(given).extract_processes == 7
+    assert share_among_processes(settings).extract_processes == 7
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "limit"),
     [
         ("memory.max", "536870912"),
         ("memory/memory.limit_in_bytes", "536870912"),
         ("cpu.max", "150000 100000"),
     ],
 )
-def test_workers_fit_into_the_memory_of_a_container(tmp_path, name, said):
+def test_workers_fit_into_the_memory_of_a_container(tmp_path, name, limit):
     (tmp_path / name).parent.mkdir(exist_ok=True)
-    (tmp_path / name).write_text(said + "\n")
+    (tmp_path / name).write_text(limit + "\n")
 
     within = share_among_processes(Settings(data=tmp_path), cgroups=tmp_path)
 
@@ -165,8 +165,8 @@ def test_workers_fit_into_the_memory_of_a_container(tmp_path, name, said):
 def test_a_container_without_limits_uses_the_whole_machine(tmp_path):
     (tmp_path / "memory.max").write_text("max\n")
     (tmp_path / "cpu.max").write_text("max 100000\n")
-    given = Settings(data=tmp_path)
+    settings = Settings(data=tmp_path)
 
-    within = share_among_processes(given, cgroups=tmp_path)
+    within = share_among_processes(settings, cgroups=tmp_path)
 
-    assert within == share_among_processes(given, cgroups=tmp_path / "none")
+    assert within == share_among_processes(settings, cgroups=tmp_path / "none")

@@ -48,8 +48,8 @@ def test_both_version_numbers_are_equal():
 
 
 def test_every_dependency_is_pinned():
-    wanted = [*PROJECT["project"]["dependencies"], *PROJECT["dependency-groups"]["dev"]]
-    names = {canonical(re.match(r"[\w.-]+", each)[0]) for each in wanted}
+    requirements = [*PROJECT["project"]["dependencies"], *PROJECT["dependency-groups"]["dev"]]
+    names = {canonical(re.match(r"[\w.-]+", each)[0]) for each in requirements}
 
     assert names - PINS.keys() == set()
 

@@ -93,8 +93,8 @@ async def is_killed_while_it_imports(archive: Archive, live: LiveWeb, links: int
     async with aiohttp.ClientSession(address) as session:
         form = aiohttp.FormData()
         form.add_field("file", BytesIO(text.encode()), filename="links.txt")
-        taken = await session.post("/api/v1/imports", data=form)
-        assert taken.status == 202
+        answer = await session.post("/api/v1/imports", data=form)
+        assert answer.status == 202
         before = await killed_while_reading(session, process, 0)
     if before >= links:
         return False

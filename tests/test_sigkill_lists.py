@@ -60,9 +60,9 @@ async def test_a_killed_background_export_restarts_and_is_complete(archive, tmp_
 
     (prepared,) = exports.glob("*.json")
     again = json.loads((tmp_path / "again.json").read_text())
-    found = json.loads(prepared.read_text())
-    assert [each["url"] for each in found["entries"]] == [each["url"] for each in again["entries"]]
-    assert len(found["entries"]) == LINKS
+    result = json.loads(prepared.read_text())
+    assert [each["url"] for each in result["entries"]] == [each["url"] for each in again["entries"]]
+    assert len(result["entries"]) == LINKS
     assert [each.name for each in exports.iterdir() if each.suffix == ".part"] == []
 
 
@@ -95,14 +95,14 @@ async def public():
 
 def answers_kept(archive):
     """Return how often each response was stored, by URL and status, read by warcio."""
-    kept = Counter()
+    counts = Counter()
     for path in archive.segments():
         with path.open("rb") as file:
             for record in ArchiveIterator(file):
                 if record.rec_type in {"response", "revisit"}:
                     url = record.rec_headers.get_header("WARC-Target-URI")
-                    kept[url, record.http_headers.get_statuscode()] += 1
-    return {key: times for key, times in kept.items() if "/gone/" in key[0].split("?")[0]}
+                    counts[url, record.http_headers.get_statuscode()] += 1
+    return {key: times for key, times in counts.items() if "/gone/" in key[0].split("?")[0]}
 
 
 async def test_a_killed_recovery_stores_each_page_once(archive, public):
@@ -117,8 +117,8 @@ async def test_a_killed_recovery_stores_each_page_once(archive, public):
     await archive.run("rescue", **asking)
 
     listing = json.loads(await archive.run("list", "--json", "--all"))
-    kept = answers_kept(archive)
+    counts = answers_kept(archive)
     assert sorted(each["url"] for each in listing) == sorted(urls)
     assert {(each["state"], each["snapshot_count"]) for each in listing} == {("saved", 1)}
-    assert kept == {(url, status): 1 for url in urls for status in ("404", "200")}
+    assert counts == {(url, status): 1 for url in urls for status in ("404", "200")}
     assert (await archive.run("verify")).splitlines()[-1].split("\t") == ["problems", "0"]

@@ -394,22 +394,22 @@ async def resources_of_style_sheets_and_frames_are_counted_and_shown(testbed, br
     base, url = f"http://127.0.0.1:{port}", "http://127.0.0.1/page"
     entry = await upload_page(runtime, "page.mhtml", mhtml(url, PAGE, NESTED))
 
-    found = await runtime.entries.snapshot(entry.hash_url)
+    detail = await runtime.entries.snapshot(entry.hash_url)
     context, page, requests = await open_logged_page(browser, f"{base}/web/{entry.latest}if_/{url}")
     heading = page.locator("h1")
     inner = page.frame_locator("iframe").frame_locator("iframe").locator("p")
     colour = "el => getComputedStyle(el).color"
-    seen = await heading.evaluate(colour), await inner.evaluate(colour)
+    colours = await heading.evaluate(colour), await inner.evaluate(colour)
     needed = {"first.css", "second.css", "back.png", "outer.png", "inner.css", "within.png"}
     await requests.wait_for(*needed)
     await context.close()
 
-    names = {urlsplit(each.url).path.rpartition("/")[2] for each in found.requisites}
-    assert not [each.url for each in found.requisites if each.is_missing]
+    names = {urlsplit(each.url).path.rpartition("/")[2] for each in detail.requisites}
+    assert not [each.url for each in detail.requisites if each.is_missing]
     assert names >= needed
-    assert seen == ("rgb(10, 20, 30)", "rgb(40, 50, 60)")
+    assert colours == ("rgb(10, 20, 30)", "rgb(40, 50, 60)")
     assert outside_requests(requests, base) == []
-    assert found.snapshot.rendering is Rendering.NONE
+    assert detail.snapshot.rendering is Rendering.NONE
 
 
 async def test_replayed_pages_stay_in_the_archive(tmp_path, monkeypatch, subtests):

@@ -30,9 +30,11 @@ class Warc:
     def request(self, url, *lines, **more):
         self.add("request", url, head("GET / HTTP/1.1", *lines), **more)
 
-    def revisit(self, url, *, of, of_date, **more):
+    def revisit(self, url, *, original, of_date, **more):
         block = head("HTTP/1.1 200 OK", "Content-Type: text/html")
-        self.add("revisit", url, block, Refers_To_Target_URI=of, Refers_To_Date=of_date, **more)
+        self.add(
+            "revisit", url, block, Refers_To_Target_URI=original, Refers_To_Date=of_date, **more
+        )
 
 
 def head(*lines):

@@ -77,16 +77,16 @@ async def test_low_quality_captures_are_queued_for_a_browser(tmp_path, live):
 
 async def test_failures_of_named_entries_are_printed_with_their_reason(tmp_path, live, capsys):
     settings = Settings(data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0)
-    gone = live.article("gone")
+    missing = live.article("gone")
     async with open_app(settings) as runtime:
-        await runtime.entries.save([gone], source="cli")
+        await runtime.entries.save([missing], source="cli")
         await runtime.crawling.work()
     live.put("/gone", "no more", status=410)
 
-    status = await recapture(settings, refs=(gone,), below=None)
+    status = await recapture(settings, refs=(missing,), below=None)
 
     last_line = capsys.readouterr().out.splitlines()[-1]
-    assert (status, "failed" in last_line, f"{gone}: " in last_line, "410" in last_line) == (
+    assert (status, "failed" in last_line, f"{missing}: " in last_line, "410" in last_line) == (
         1,
         True,
         True,
@@ -105,7 +105,7 @@ URL = "https://example.org/"
 def test_render_can_have_a_value_or_none():
     # With its parent: click keeps the names of the help option that a command had first.
     program = click.Context(cli, info_name="archiver", **cli.context_settings)
-    for given, render, urls in (
+    for arguments, render, urls in (
         (["--render", URL], "always", (URL,)),
         ([URL, "--render"], "always", (URL,)),
         (["--render", "--tag", "t", URL], "always", (URL,)),
@@ -116,8 +116,8 @@ def test_render_can_have_a_value_or_none():
         (["--", URL, "--render"], None, (URL, "--render")),
         ([URL], None, (URL,)),
     ):
-        with cli.commands["add"].make_context("add", [*given], parent=program) as read:
-            assert (read.params["render"], read.params["urls"]) == (render, urls), given
+        with cli.commands["add"].make_context("add", [*arguments], parent=program) as read:
+            assert (read.params["render"], read.params["urls"]) == (render, urls), arguments
 
 
 class SeenBar(Bar):

@@ -35,20 +35,20 @@ def added(site, archiver) -> CompletedCommand:
 def test_add_prints_a_line_for_each_url_and_fails_if_one_does(
     site, added: CompletedCommand
 ) -> None:
-    found = {row[0]: row[1:] for row in rows(added.stdout)}
+    results = {row[0]: row[1:] for row in rows(added.stdout)}
 
     assert added.returncode == 1
-    assert found.pop("-") == [
+    assert results.pop("-") == [
         "unusable",
         "nonsense: This is not a URL. A URL starts with https:// or http://.",
     ]
-    assert found.pop(hash_of(site.url("/foxes"))) == ["saved", "About foxes"]
-    assert found.pop(hash_of(site.url("/bears"))) == ["saved", "About bears"]
-    (result, why) = found.pop(hash_of(site.url("/missing")))
+    assert results.pop(hash_of(site.url("/foxes"))) == ["saved", "About foxes"]
+    assert results.pop(hash_of(site.url("/bears"))) == ["saved", "About bears"]
+    (result, why) = results.pop(hash_of(site.url("/missing")))
     assert result == "failed"
     assert site.url("/missing") in why
     assert "404" in why
-    assert not found
+    assert not results
 
 
 @pytest.mark.usefixtures("added")
@@ -69,13 +69,13 @@ def test_search_finds_by_words(site, archiver) -> None:
     assert [row[4] for row in rows(archiver("search", "foxes", "clever").stdout)] == [
         site.url("/foxes")
     ]
-    (found,) = json.loads(archiver("search", "--json", "clever", "--", "-foxes").stdout)
-    assert found["url"] == site.url("/bears")
-    assert any(piece["is_match"] and piece["text"] == "clever" for piece in found["excerpt"])
+    (result,) = json.loads(archiver("search", "--json", "clever", "--", "-foxes").stdout)
+    assert result["url"] == site.url("/bears")
+    assert any(piece["is_match"] and piece["text"] == "clever" for piece in result["excerpt"])
     assert archiver("search", "nowhere").stdout == ""
-    begun = archiver("search", "--sort", "best", "foxe")
-    assert len(rows(begun.stdout)) == 1
-    assert "archiver: no results; showing results for: foxe*\n" in begun.stderr
+    prefix = archiver("search", "--sort", "best", "foxe")
+    assert len(rows(prefix.stdout)) == 1
+    assert "archiver: no results; showing results for: foxe*\n" in prefix.stderr
 
 
 @pytest.mark.usefixtures("added")
@@ -127,8 +127,8 @@ def test_verify_finds_a_byte_that_changed(site, run_in, tmp_path) -> None:
 
     assert verified.returncode == 1
     assert segment in verified.stdout
-    kept = json.loads((tmp_path / "data" / "verified").read_text())
-    assert (kept["records"] > 0, kept["problems"] > 0) == (True, True)
+    report = json.loads((tmp_path / "data" / "verified").read_text())
+    assert (report["records"] > 0, report["problems"] > 0) == (True, True)
 
 
 def test_import_reads_reports_and_captures(site, run_in, tmp_path) -> None:
@@ -178,12 +178,12 @@ def test_reindex_is_refused_during_a_capture_and_a_signal_leaves_the_url_queued(
         os.close(ours)
         assert site.slow_requested.wait(60)
         refused = run_in(tmp_path / "data", "reindex")
-        said = _until_closed(terminal)
+        output = _until_closed(terminal)
         shown = b""
         while b"Capturing" not in shown:
-            shown += next(said)
+            shown += next(output)
         process.send_signal(signal.SIGTERM)
-        shown += b"".join(said)
+        shown += b"".join(output)
         printed, _ = process.communicate(timeout=60)
     listed = run_in(tmp_path / "data", "list", "--json")
 

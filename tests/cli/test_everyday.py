@@ -75,31 +75,31 @@ OUTLINE = """<opml version="2.0"><body>
 
 
 def test_feeds_are_imported_and_exported_and_a_failed_check_is_an_error(tmp_path, capsys):
-    given, taken = tmp_path / "given.opml", tmp_path / "taken.opml"
-    given.write_text(OUTLINE)
+    imported_file, exported_file = tmp_path / "given.opml", tmp_path / "taken.opml"
+    imported_file.write_text(OUTLINE)
     data_option = ["--data", str(tmp_path / "data")]
-    assert run(["import", str(given), "--no-crawl", *data_option]) == 0
+    assert run(["import", str(imported_file), "--no-crawl", *data_option]) == 0
 
-    assert run(["feeds", "import", str(given), *data_option]) == 0
+    assert run(["feeds", "import", str(imported_file), *data_option]) == 0
     assert run(["feeds", "check", *data_option]) == 1
     capsys.readouterr()
-    assert run(["feeds", "export", str(taken), *data_option]) == 0
+    assert run(["feeds", "export", str(exported_file), *data_option]) == 0
     assert run(["feeds", "export", "-", *data_option]) == 0
 
-    assert "http://127.0.0.1:1/feed.xml" in taken.read_text()
-    assert capsys.readouterr().out == taken.read_text()
+    assert "http://127.0.0.1:1/feed.xml" in exported_file.read_text()
+    assert capsys.readouterr().out == exported_file.read_text()
 
 
 SECRET = "s3cr3t-of-the-person"
 
 
 def test_cookies_are_imported_listed_without_values_and_removed(tmp_path, capsys):
-    given = tmp_path / "given.txt"
-    given.write_text(f".a.example\tTRUE\t/\tTRUE\t1900000000\tid\t{SECRET}\nno cookie\n")
+    cookie_file = tmp_path / "given.txt"
+    cookie_file.write_text(f".a.example\tTRUE\t/\tTRUE\t1900000000\tid\t{SECRET}\nno cookie\n")
     data = tmp_path / "data"
     data_option = ["--data", str(data)]
 
-    assert run(["cookies", "import", str(given), *data_option]) == 0
+    assert run(["cookies", "import", str(cookie_file), *data_option]) == 0
     assert run(["cookies", "list", *data_option]) == 0
     shown = capsys.readouterr()
     assert stat.S_IMODE((data / "cookies.txt").stat().st_mode) == 0o600

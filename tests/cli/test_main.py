@@ -125,10 +125,10 @@ def test_a_system_error_is_one_line(tmp_path: Path) -> None:
 def test_a_closed_pipe_is_no_error() -> None:
     ours, theirs = os.pipe()
     os.close(ours)
-    with os.fdopen(theirs, "wb") as gone:
+    with os.fdopen(theirs, "wb") as closed_pipe:
         result = subprocess.run(
             [sys.executable, "-m", "archiver", "serve", "--help"],
-            stdout=gone,
+            stdout=closed_pipe,
             stderr=subprocess.PIPE,
             timeout=60,
             check=False,

@@ -32,8 +32,8 @@ from archiver.errors import ConfigurationError
 @click.command(cls=Command)
 @click.option("--own", help="Its own.")
 @with_settings(EVERYTHING)
-def probe(settings: Settings, own: str | None) -> int:
-    click.echo(f"{settings.port} {settings.log_json} {settings.allow_networks} {own}")
+def probe(settings: Settings, option: str | None) -> int:
+    click.echo(f"{settings.port} {settings.log_json} {settings.allow_networks} {option}")
     return 0
 
 
@@ -60,8 +60,8 @@ def test_flags_override_variables_and_variables_override_defaults(
 def test_a_list_setting_accepts_repeated_flags_or_commas() -> None:
     expected = (ip_network("10.0.0.0/8"), ip_network("fd00::/8"))
 
-    for given in (("10.0.0.0/8", "fd00::/8"), ("10.0.0.0/8,fd00::/8",)):
-        assert build_settings({"allow_networks": given}).allow_networks == expected
+    for values in (("10.0.0.0/8", "fd00::/8"), ("10.0.0.0/8,fd00::/8",)):
+        assert build_settings({"allow_networks": values}).allow_networks == expected
 
 
 def test_a_size_is_a_number_of_bytes_or_has_a_decimal_or_binary_unit() -> None:
@@ -106,11 +106,11 @@ def test_every_setting_is_a_flag_with_a_description() -> None:
 
 
 def test_settings_are_in_a_separate_help() -> None:
-    own, settings = output("--help"), output("--help-settings")
+    command_help, settings = output("--help"), output("--help-settings")
 
-    assert "--own" in own
+    assert "--own" in command_help
     assert "--port" in settings
-    assert "--port" not in own
+    assert "--port" not in command_help
     assert "--own" not in settings
 
 
@@ -158,9 +158,9 @@ def test_the_delay_of_several_processes_is_limited():
 
 
 def test_variables_that_no_setting_has_are_named_with_a_similar_one():
-    given = {"ARCHIVER_HOTS": "x", "ARCHIVER_ZZZZZZ": "y", "ARCHIVER_HOST": "::1", "PATH": "/"}
+    variables = {"ARCHIVER_HOTS": "x", "ARCHIVER_ZZZZZZ": "y", "ARCHIVER_HOST": "::1", "PATH": "/"}
 
-    assert unknown_variables(given) == {"ARCHIVER_HOTS": "ARCHIVER_HOST", "ARCHIVER_ZZZZZZ": ""}
+    assert unknown_variables(variables) == {"ARCHIVER_HOTS": "ARCHIVER_HOST", "ARCHIVER_ZZZZZZ": ""}
 
 
 def test_a_mistyped_location_of_migrate_is_refused_with_its_name(tmp_path):

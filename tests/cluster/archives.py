@@ -22,12 +22,12 @@ async def stored_content(settings: Settings) -> list[tuple[str, str, bytes]]:
     """Return every entry with its text and payload; `verify` must find no problems."""
     async with open_app(settings) as archive:
         listing = await archive.search.listing(ListingQuery())
-        found = []
+        results = []
         for url in sorted(each.entry.url for each in listing.items):
             text = (await archive.entries.snapshot(url)).text
-            found.append((url, text, await payload(archive, url)))
+            results.append((url, text, await payload(archive, url)))
         assert [each async for each in archive.fixity.verify() if each.is_wrong] == []
-        return found
+        return results
 
 
 async def payload(archive: App, url: str) -> bytes:

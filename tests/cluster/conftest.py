@@ -42,7 +42,7 @@ class Store:
         return S3Store(self.bucket, prefix="kept", endpoint=endpoint, client_options=options)
 
     def names(self) -> list[str]:
-        return sorted(each["path"] for some in obstore.list(self.objects) for each in some)
+        return sorted(each["path"] for batch in obstore.list(self.objects) for each in batch)
 
     def read(self, name: str) -> bytes:
         return bytes(obstore.get(self.objects, name).bytes())

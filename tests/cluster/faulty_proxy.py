@@ -67,14 +67,14 @@ def _handler(proxy: FaultyProxy, behind: int) -> type[BaseHTTPRequestHandler]:
                 for name, value in self.headers.items():
                     upstream.putheader(name, value)
                 upstream.endheaders(body)
-                found = upstream.getresponse()
-                data = found.read()
+                result = upstream.getresponse()
+                data = result.read()
             finally:
                 upstream.close()
             proxy.answered(self.command, self.path)
             if self.command == "GET" and "list-type" not in self.path:
                 data = proxy.spoil(data)
-            self.send(found.status, found.getheaders(), data)
+            self.send(result.status, result.getheaders(), data)
 
         do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = answer  # noqa: N815 - http.server's names
 

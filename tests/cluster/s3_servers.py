@@ -30,8 +30,8 @@ class Moto:
         self._unsigned("PUT", name)
 
     def drop_bucket(self, name: str) -> None:
-        found = self._unsigned("GET", f"{name}?list-type=2").decode()
-        for each in found.split("<Key>")[1:]:
+        result = self._unsigned("GET", f"{name}?list-type=2").decode()
+        for each in result.split("<Key>")[1:]:
             self._unsigned("DELETE", f"{name}/{each.partition('<')[0]}")
         self._unsigned("DELETE", name)
 
@@ -117,6 +117,6 @@ def _wait_until_it_answers(process: "subprocess.Popen[bytes]", port: int) -> Non
 
 
 def free_port() -> int:
-    with closing(socket.socket()) as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
+    with closing(socket.socket()) as result:
+        result.bind(("127.0.0.1", 0))
+        return result.getsockname()[1]

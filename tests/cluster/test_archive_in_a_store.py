@@ -48,8 +48,8 @@ async def test_an_empty_machine_rebuilds_and_exports_without_blocking_the_event_
     assert [url for url, _, _ in before] == sorted(urls)
     store.proxy.requests.clear()
     async with open_app(other) as archive, TestClient(TestServer(build_app(archive))) as client:
-        found = (await archive.entries.get(urls[0])).entry.hash_url
-        for path in (f"/{found}/", f"/{found}/index.md", f"/web/{urls[1]}", "/snapshots", "/"):
+        detail = (await archive.entries.get(urls[0])).entry.hash_url
+        for path in (f"/{detail}/", f"/{detail}/index.md", f"/web/{urls[1]}", "/snapshots", "/"):
             assert (await client.get(path)).status == 200
         assert store.proxy.count("GET") > 0
         sizes.append(await exported_bytes(archive))
@@ -74,11 +74,11 @@ async def test_two_machines_do_not_compact_the_same_segment(
     await save(machine_a, urls[:1])
     await save(machine_a, urls[1:])
     loop, reads, goes_on = asyncio.get_running_loop(), asyncio.Event(), threading.Event()
-    held = store.names()  # not segments that are read back when they are uploaded
+    names = store.names()  # not segments that are read back when they are uploaded
 
     def heard(method: str, path: str) -> None:
-        if method == "GET" and any(name in path for name in held):
-            held.clear()
+        if method == "GET" and any(name in path for name in names):
+            names.clear()
             loop.call_soon_threadsafe(reads.set)
             goes_on.wait(120)
 
@@ -184,17 +184,19 @@ async def test_fetching_pauses_while_too_many_bytes_wait_for_the_store(
 
 
 @pytest.mark.parametrize(
-    ("given", "reason"),
+    ("address", "reason"),
     [
         ({"ARCHIVER_STORE": "s3://no-such-bucket/x"}, "The bucket of s3://no-such-bucket"),
         ({"AWS_SECRET_ACCESS_KEY": "another-secret"}, "rejected the credentials"),
         ({"AWS_ENDPOINT_URL": "http://127.0.0.1:1"}, "not responding correctly"),
     ],
 )
-async def test_an_unusable_store_ends_a_command_with_a_clear_error(settings, store, given, reason):
+async def test_an_unusable_store_ends_a_command_with_a_clear_error(
+    settings, store, address, reason
+):
     machine_a = {"ARCHIVER_DATA": str(settings.data), "ARCHIVER_STORE": store.address}
 
-    code, output = await run_expecting_error("import", "-", "--no-crawl", **(machine_a | given))
+    code, output = await run_expecting_error("import", "-", "--no-crawl", **(machine_a | address))
 
     (line,) = output.splitlines()
     assert code == 1
@@ -204,11 +206,11 @@ async def test_an_unusable_store_ends_a_command_with_a_clear_error(settings, sto
 
 
 async def test_no_credentials_are_logged(settings, urls, store):
-    given = {"ARCHIVER_DATA": str(settings.data), "ARCHIVER_STORE": store.address}
+    variables = {"ARCHIVER_DATA": str(settings.data), "ARCHIVER_STORE": store.address}
     command = ("crawl", "--log-level", "debug")
-    await run("import", "-", "--no-crawl", input_data="\n".join(urls), **given)
+    await run("import", "-", "--no-crawl", input_data="\n".join(urls), **variables)
 
-    done = await run_in_thread(*command, variables=SETTINGS | given)
+    done = await run_in_thread(*command, variables=SETTINGS | variables)
     output = done.stdout + done.stderr
 
     assert "uploaded" in output

@@ -37,12 +37,12 @@ def run_on_both_engines(address, tmp_path) -> Both:
         variables = {"ARCHIVER_INDEX": index, "ARCHIVER_DATA": str(tmp_path / name)}
         variables |= {"ARCHIVER_RENDER": "never", "ARCHIVER_RETRIES": "0"}
         variables |= {"ARCHIVER_ALLOW_NETWORKS": "127.0.0.0/8", "ARCHIVER_LOG_LEVEL": "error"}
-        found = []
+        results = []
         for each in commands:
             done = run_command(*each, variables=variables, input_data=input_data)
             out = re.sub(r"^undo\t.*", "", done.stdout, flags=re.MULTILINE)
-            found.append((done.returncode, out, done.stderr))
-        return found
+            results.append((done.returncode, out, done.stderr))
+        return results
 
     return run_both
 
@@ -127,7 +127,7 @@ async def test_a_very_long_article_is_found_by_its_last_word(live, address, tmp_
     words = " ".join(f"word{n % 20_000:09}" for n in range(180_000))
     assert len(words) > 2 << 20
     url = live.article("long", body=f"<article><p>{words} verylast</p></article>")
-    found = []
+    results = []
 
     for index, name in (("", "in-a-file"), (address, "on-a-server")):
         settings = Settings(
@@ -147,11 +147,11 @@ async def test_a_very_long_article_is_found_by_its_last_word(live, address, tmp_
                 "absent",
             ):
                 listing = await archive.search.listing(ListingQuery(query))
-                found.append([(each.entry.url, each.entry.title) for each in listing.items])
+                results.append([(each.entry.url, each.entry.title) for each in listing.items])
 
-    half = len(found) // 2
-    assert found[half:] == found[:half]
-    assert [len(each) for each in found[:half]] == [1, 1, 1, 0]
+    half = len(results) // 2
+    assert results[half:] == results[:half]
+    assert [len(each) for each in results[:half]] == [1, 1, 1, 0]
 
 
 async def test_a_feed_with_a_long_url_can_be_followed(live, address, tmp_path):

@@ -185,9 +185,11 @@ def test_a_scan_reads_an_uploaded_segment_to_its_end(storage, other):
     locations = append_records(storage, *texts)
     storage.upload(locations[0].segment)
 
-    found = [each.place() for each in other.scan(locations[0].segment) if isinstance(each, Scanned)]
+    results = [
+        each.place() for each in other.scan(locations[0].segment) if isinstance(each, Scanned)
+    ]
 
-    assert found[1:] == locations
+    assert results[1:] == locations
 
 
 def test_a_block_is_requested_once(storage, other, store):

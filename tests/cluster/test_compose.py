@@ -25,21 +25,21 @@ def test_images_have_versions_and_services_wait_for_each_other():
     assert all(re.search(r":v?\d+\.\d+", each["image"]) for each in SERVICES.values())
     assert "healthcheck" in SERVICES["postgres"]
     for name, each in SERVICES.items():
-        for needed, how in each.get("depends_on", {}).items():
+        for needed, condition in each.get("depends_on", {}).items():
             assert needed in SERVICES, name
-            assert how["condition"].startswith("service_"), name
+            assert condition["condition"].startswith("service_"), name
     mounted = {each.split(":")[0] for one in SERVICES.values() for each in one.get("volumes", ())}
     assert mounted == COMPOSE["volumes"].keys()
 
 
 def test_processes_have_separate_data_directories_and_known_settings():
-    known = {variable(name) for name in Settings.__dataclass_fields__}
+    names = {variable(name) for name in Settings.__dataclass_fields__}
     folders = [each["volumes"] for each in RUN.values()]
 
     assert len({str(each) for each in folders}) == len(folders) == 4
     for each in RUN.values():
         named = {name for name in each["environment"] if name.startswith("ARCHIVER_")}
-        assert named <= known
+        assert named <= names
         assert CliRunner().invoke(cli, [*each["command"], "--help"]).exit_code == 0
 
 
@@ -105,20 +105,20 @@ async def test_front_ends_share_sessions_and_a_url_saved_at_one_is_shown_by_the_
             assert await _post(browser, first, "/login", password=PASSWORD) == 200
             await _come_in(browser, second, is_in=True)
 
-            wanted = {"urls": [url]}
-            async with browser.post(f"{first}/api/v1/entries", json=wanted) as response:
+            body = {"urls": [url]}
+            async with browser.post(f"{first}/api/v1/entries", json=body) as response:
                 assert response.status < 300, await response.text()
-            found = []
-            while not found:
+            document = []
+            while not document:
                 async with browser.get(f"{second}/api/v1/entries?q=clever") as response:
-                    found = (await response.json())["items"]
+                    document = (await response.json())["items"]
                 await asyncio.sleep(0.05)
 
-            kept = {each.key: each.value for each in browser.cookie_jar}
+            cookies = {each.key: each.value for each in browser.cookie_jar}
             assert await _post(browser, second, "/logout") == 200
 
         # A copy of the cookie is not valid any more.
-        async with ClientSession(cookies=kept, cookie_jar=CookieJar(unsafe=True)) as browser:
+        async with ClientSession(cookies=cookies, cookie_jar=CookieJar(unsafe=True)) as browser:
             for each in fronts:
                 await _come_in(browser, each, is_in=False)
     assert (await run("crawl", **environment("worker-1")))[0] == 0

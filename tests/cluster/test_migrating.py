@@ -62,9 +62,9 @@ async def listed(settings):
 async def entries_and_matches(settings):
     """Return all entries with their states, and the result of a search; check the segments."""
     async with open_app(settings) as archive:
-        found = [each async for each in archive.fixity.verify()]
+        results = [each async for each in archive.fixity.verify()]
         words = (await archive.search.listing(ListingQuery("foxes"))).items
-    assert [each for each in found if each.is_wrong] == []
+    assert [each for each in results if each.is_wrong] == []
     return await listed(settings), [each.entry.url for each in words]
 
 

@@ -49,13 +49,13 @@ async def search(address):
 
 async def pages_of(search, q, **parameters):
     """Return the numbers of the entries on each page of a list."""
-    found, after = [], ""
+    results, after = [], ""
     while after is not None:
         page = await search.listing(ListingQuery(q=q, after=after, **parameters))
         whole = page.items[: len(page.items) - page.partial]
-        found.append([int(each.entry.url.rpartition("/p")[2]) for each in whole])
+        results.append([int(each.entry.url.rpartition("/p")[2]) for each in whole])
         after = page.after
-    return found
+    return results
 
 
 QUERIES = {
@@ -99,8 +99,8 @@ async def test_an_entry_that_leaves_a_page_hides_no_other(search, sort, step):
 
     while page.after:
         async with search._db.write() as conn:
-            left = update(entry).where(entry.c.hash_url == shown[-2])
-            await conn.execute(left.values(is_read=True))
+            statement = update(entry).where(entry.c.hash_url == shown[-2])
+            await conn.execute(statement.values(is_read=True))
         page = await search.listing(replace(query, after=page.after))
         shown += [each.entry.hash_url for each in page.items]
 
@@ -127,6 +127,6 @@ async def test_a_page_reads_a_limited_number_of_documents(search, monkeypatch):
 async def test_all_matches_of_a_phrase_can_be_read(search):
     async with search._db.read() as conn:
         query = ListingQuery(q='"paper kite"')
-        rows = [row async for some in matching_entries(conn, query, limit=4) for row in some]
+        rows = [row async for batch in matching_entries(conn, query, limit=4) for row in batch]
 
     assert len(rows) == len({*rows}) == PAGES // 3

@@ -52,7 +52,7 @@ async def test_leasing_and_ending_jobs_read_only_their_rows(db):
 
 async def test_reading_some_entries_reads_only_their_rows(db):
     async with db.read() as conn:
-        found = await entries.with_revisions(conn, range(1, SOME + 1))
+        result = await entries.with_revisions(conn, range(1, SOME + 1))
 
         assert await tables_scanned(conn) == set()
-    assert len(found) == SOME
+    assert len(result) == SOME

@@ -174,8 +174,10 @@ async def test_a_folder_without_the_same_store_is_refused(
 
 async def test_a_folder_with_a_separate_archive_is_refused(variables_a, variables_b):
     await run("import", "-", "--no-crawl", input_data="https://a.example/", **variables_a)
-    own = {"ARCHIVER_INDEX": "", "ARCHIVER_STORE": ""}
-    await run("import", "-", "--no-crawl", input_data="https://b.example/", **(variables_b | own))
+    variables = {"ARCHIVER_INDEX": "", "ARCHIVER_STORE": ""}
+    await run(
+        "import", "-", "--no-crawl", input_data="https://b.example/", **(variables_b | variables)
+    )
 
     code, message = await run_expecting_error("reindex", **variables_b)
 

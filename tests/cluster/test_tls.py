@@ -26,7 +26,7 @@ def write_certificate(folder):
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, NAME)])
     now = datetime.now(UTC)
-    made = (
+    builder = (
         x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
         .not_valid_before(now - timedelta(days=1))
         .not_valid_after(now + timedelta(days=1))
@@ -35,7 +35,7 @@ def write_certificate(folder):
         .sign(key, hashes.SHA256())
     )
     certificate, private = folder / "server.crt", folder / "server.key"
-    certificate.write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    certificate.write_bytes(builder.public_bytes(serialization.Encoding.PEM))
     private.write_bytes(
         key.private_bytes(
             serialization.Encoding.PEM,
@@ -52,8 +52,8 @@ def write_certificate(folder):
 @pytest.fixture(scope="module")
 def server():
     """The port of the server, and its certificate."""
-    with tempfile.TemporaryDirectory() as made:
-        folder = Path(made)
+    with tempfile.TemporaryDirectory() as directory:
+        folder = Path(directory)
         folder.chmod(0o711)
         certificate, private = write_certificate(folder)
         files = (f"ssl_cert_file={certificate}", f"ssl_key_file={private}")
@@ -88,11 +88,11 @@ def test_the_mode_decides_whether_a_connection_is_encrypted(server, mode, expect
 
 def test_certificate_and_server_name_are_verified(server):
     port, certificate = server
-    more = f"postgres?sslmode=verify-full&sslrootcert={certificate}"
+    address = f"postgres?sslmode=verify-full&sslrootcert={certificate}"
 
-    assert is_encrypted(f"postgresql://archiver@{NAME}:{port}/{more}")
+    assert is_encrypted(f"postgresql://archiver@{NAME}:{port}/{address}")
     with pytest.raises(IndexUnavailable, match=r"127\.0\.0\.1"):
-        is_encrypted(f"postgresql://archiver@127.0.0.1:{port}/{more}")
+        is_encrypted(f"postgresql://archiver@127.0.0.1:{port}/{address}")
 
 
 def test_an_unverifiable_certificate_is_refused(server, monkeypatch, tmp_path):

@@ -110,12 +110,12 @@ def command_line_of(process: psutil.Process) -> list[str]:
 
 def browser_processes(process: psutil.Process, profiles: Path) -> list[psutil.Process]:
     """Return the processes started by the browsers of one archive."""
-    found = []
+    results = []
     for supervisor in process.children(recursive=True):
         words = command_line_of(supervisor)
         if "archiver.browser.supervisor" in words and str(profiles) in words[-1]:
-            found += [supervisor, *supervisor.children(recursive=True)]
-    return found
+            results += [supervisor, *supervisor.children(recursive=True)]
+    return results
 
 
 async def survives(victim: str, crawl: Crawl, data: Path) -> Rendering:
@@ -125,14 +125,14 @@ async def survives(victim: str, crawl: Crawl, data: Path) -> Rendering:
         await crawl.queue(url)
         running = asyncio.create_task(crawl.run())
         await live.wait_for_request("/words")
-        found = browser_processes(psutil.Process(), data)
+        processes = browser_processes(psutil.Process(), data)
         kind = KINDS[victim]
-        killed = [each for each in found if kind in command_line_of(each)]
+        killed = [each for each in processes if kind in command_line_of(each)]
         assert killed
         for each in killed:
             with suppress(psutil.NoSuchProcess):  # exited with the one before
                 each.send_signal(signal.SIGKILL)
-        await ended(each.pid for each in (found if victim == "browser" else killed))
+        await ended(each.pid for each in (processes if victim == "browser" else killed))
         live.closing.set()
         await running
         async with crawl.context.db.read() as conn:
@@ -145,9 +145,9 @@ async def test_a_page_is_rendered_again_after_its_browser_was_killed(tmp_path):
     async with rendering_crawl(data) as crawl:
         for victim in KINDS:
             assert await survives(victim, crawl, data) is Rendering.DONE, victim
-        left = browser_processes(psutil.Process(), data)
+        remaining = browser_processes(psutil.Process(), data)
         await crawl.context.renderer.stop()
 
         assert [*(data / "tmp").iterdir()] == []
-        assert not any(is_alive(each.pid) for each in left)
+        assert not any(is_alive(each.pid) for each in remaining)
         assert [each async for each in Fixity(crawl.context.db, crawl.context.store).verify()] == []

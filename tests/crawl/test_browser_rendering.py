@@ -302,40 +302,43 @@ async def browser() -> AsyncIterator[Browser]:
 
 
 async def test_content_added_by_scripts_is_extracted_searchable_and_replayed(kept):
-    found = await kept.shown("/shell")
+    detail = await kept.shown("/shell")
     replayed = await kept.replayed(f"{kept.origin}/shell")
 
-    assert found.snapshot.rendering is Rendering.DONE
-    assert found.entry.title == "Shell"
-    assert [each for each in SENTENCES if each not in found.text] == []
+    assert detail.snapshot.rendering is Rendering.DONE
+    assert detail.entry.title == "Shell"
+    assert [each for each in SENTENCES if each not in detail.text] == []
     assert [each for each in SENTENCES if each not in replayed] == []
     stored = await kept.replayed(f"{kept.origin}/shell", Modifier.IDENTITY)
     assert stored == SHELL.format("Shell")
     for words in ('"brought by later"', '"brought by scroll"', '"closed shadow root"'):
         listing = await kept.runtime.search.listing(ListingQuery(q=words))
-        assert [each.entry.hash_url for each in listing.items] == [found.entry.hash_url]
+        assert [each.entry.hash_url for each in listing.items] == [detail.entry.hash_url]
 
 
 async def test_queries_of_a_legacy_page_keep_its_encoding(kept):
-    found, replayed = await kept.shown("/legacy"), await kept.replayed(f"{kept.origin}/legacy")
+    detail, replayed = await kept.shown("/legacy"), await kept.replayed(f"{kept.origin}/legacy")
 
-    named = {each.url.removeprefix(kept.origin): each.status for each in found.requisites}
+    named = {each.url.removeprefix(kept.origin): each.status for each in detail.requisites}
     dots = {f"/dot.svg?q=caf%E9&of%20{kind}": 200 for kind in ("attributes", "sheets", "sets")}
     assert {path: status for path, status in named.items() if "dot" in path} == dots
     assert [path for path in dots if path not in unescape(replayed)] == []
 
 
 async def test_a_page_complete_without_scripts_is_not_rendered(kept):
-    found = await kept.shown("/whole")
+    detail = await kept.shown("/whole")
 
-    assert found.snapshot.rendering is Rendering.NONE
-    assert found.renditions == ()
+    assert detail.snapshot.rendering is Rendering.NONE
+    assert detail.renditions == ()
 
 
 async def test_a_page_without_scripts_can_be_rendered_on_request(kept):
-    found, replayed = await kept.shown(f"/{WANTED}"), await kept.replayed(f"{kept.origin}/{WANTED}")
+    detail, replayed = (
+        await kept.shown(f"/{WANTED}"),
+        await kept.replayed(f"{kept.origin}/{WANTED}"),
+    )
 
-    assert found.snapshot.rendering is Rendering.DONE
+    assert detail.snapshot.rendering is Rendering.DONE
     assert "called scriptless has" in replayed
     assert "value your privacy" not in replayed
 
@@ -351,25 +354,25 @@ async def test_content_lost_without_scripts_is_detected_by_screenshot_and_text(k
 
 
 async def test_only_consent_banners_are_removed(kept):
-    found, replayed = await kept.shown("/bannered"), await kept.replayed(f"{kept.origin}/bannered")
+    detail, replayed = await kept.shown("/bannered"), await kept.replayed(f"{kept.origin}/bannered")
 
     for words in ("value your privacy", "a cookie or two", "comes late", "overflow: hidden"):
-        assert words not in found.text + replayed
+        assert words not in detail.text + replayed
     for words in ("cookie recipe stays", "Subscribe to the newsletter"):
         assert words in replayed
-    assert found.score.reasons == ()
+    assert detail.score.reasons == ()
 
 
 async def test_a_next_page_linked_by_a_script_is_part_of_the_article(kept):
-    found = await kept.shown("/serial")
+    detail = await kept.shown("/serial")
 
-    assert "the first part" in found.text
-    assert "called serial?page=2 has" in found.text
+    assert "the first part" in detail.text
+    assert "called serial?page=2 has" in detail.text
 
 
 async def test_a_scrolling_container_is_scrolled_and_expanded_in_the_screenshot(kept):
-    found = await kept.shown("/serial")
-    at = found.entry.hash_url, found.snapshot.timestamp
+    detail = await kept.shown("/serial")
+    at = detail.entry.hash_url, detail.snapshot.timestamp
     _, picture = await kept.runtime.entries.rendition(*at, RenditionKind.PICTURE)
     _, printed = await kept.runtime.entries.rendition(*at, RenditionKind.PRINT)
 
@@ -386,38 +389,38 @@ def height_of(webp):
 
 
 async def test_a_redirect_by_script_is_followed(kept):
-    found = await kept.shown("/leads")
+    detail = await kept.shown("/leads")
 
-    assert found.snapshot.final_url == f"{kept.origin}/led"
-    assert "the page called led" in found.text
+    assert detail.snapshot.final_url == f"{kept.origin}/led"
+    assert "the page called led" in detail.text
 
 
 async def test_screenshots_and_a_pdf_are_archived(kept):
-    found = await kept.shown("/shell")
+    detail = await kept.shown("/shell")
 
     rendition = kept.runtime.entries.rendition
-    key, moment = found.entry.hash_url, found.snapshot.timestamp
+    key, moment = detail.entry.hash_url, detail.snapshot.timestamp
     for kind, media_type, begins in (
         (RenditionKind.PICTURE, "image/webp", b"RIFF"),
         (RenditionKind.THUMBNAIL, "image/webp", b"RIFF"),
         (RenditionKind.PRINT, "application/pdf", b"%PDF-"),
     ):
-        stated, content = await rendition(key, moment, kind)
-        assert (stated, content[: len(begins)]) == (media_type, begins)
+        stored_type, content = await rendition(key, moment, kind)
+        assert (stored_type, content[: len(begins)]) == (media_type, begins)
 
 
 async def test_an_open_stream_delays_no_page_and_a_clipped_screenshot_is_reported(kept):
-    found = await kept.shown("/tall")
+    detail = await kept.shown("/tall")
 
-    assert Limit.HEIGHT in found.snapshot.limits
-    assert Limit.RESTLESS not in found.snapshot.limits
-    assert str(Limit.HEIGHT.sentence) in [each.sentence for each in found.score.reasons]
+    assert Limit.HEIGHT in detail.snapshot.limits
+    assert Limit.RESTLESS not in detail.snapshot.limits
+    assert str(Limit.HEIGHT.sentence) in [each.sentence for each in detail.score.reasons]
 
 
 async def test_words_separated_by_a_style_sheet_are_separate_words(kept):
-    found = await kept.shown("/tall")
+    detail = await kept.shown("/tall")
 
-    assert "Parted words often Choices too" in " ".join(found.text.split())
+    assert "Parted words often Choices too" in " ".join(detail.text.split())
 
 
 async def test_a_frame_filled_by_scripts_is_replayed_with_its_content(kept):
@@ -427,10 +430,10 @@ async def test_a_frame_filled_by_scripts_is_replayed_with_its_content(kept):
 
 
 async def test_screenshots_are_exported_and_imported(kept, tmp_path):
-    found = await kept.shown("/shell")
+    detail = await kept.shown("/shell")
 
     packages = kept.runtime.packages
-    manifest = await packages.begin(Selected(hash_url=found.entry.hash_url))
+    manifest = await packages.begin(Selected(hash_url=detail.entry.hash_url))
     path = tmp_path / "one.warc.gz"
     async with aclosing(packages.warc(manifest, name=path.name)) as body:
         path.write_bytes(b"".join([piece async for piece in body]))
@@ -438,15 +441,15 @@ async def test_screenshots_are_exported_and_imported(kept, tmp_path):
     async with open_app(Settings(data=tmp_path / "other")) as other:
         with path.open("rb") as file:
             await other.imports.read_file(file, name=path.name)
-        taken = await Kept(other, kept.origin).shown("/shell")
-        assert taken.rendition_kinds == found.rendition_kinds
-        assert (taken.text, taken.score, taken.snapshot.rendering) == (
-            found.text,
-            found.score,
+        imported = await Kept(other, kept.origin).shown("/shell")
+        assert imported.rendition_kinds == detail.rendition_kinds
+        assert (imported.text, imported.score, imported.snapshot.rendering) == (
+            detail.text,
+            detail.score,
             Rendering.DONE,
         )
         rendition = other.entries.rendition
-        key = found.entry.hash_url, found.snapshot.timestamp, RenditionKind.PICTURE
+        key = detail.entry.hash_url, detail.snapshot.timestamp, RenditionKind.PICTURE
         assert await rendition(*key) == await kept.runtime.entries.rendition(*key)
         assert [each async for each in other.fixity.verify()] == []
     records = [each.record for each in scan(path, from_offset=0)]
@@ -521,6 +524,6 @@ async def test_screenshots_are_deleted_and_restored_with_their_snapshot(prepared
         await compacting.compact(empty_bin=True)
 
         assert [each async for each in kept.runtime.fixity.verify()] == []
-        left = b"".join(map(gzip.decompress, segments(tmp_path / "data").values()))
-        assert b"closed shadow root" not in left
-        assert left.count(b"%PDF-") == len((*SHOWN, WANTED)) - 1  # those of the other pages
+        remaining = b"".join(map(gzip.decompress, segments(tmp_path / "data").values()))
+        assert b"closed shadow root" not in remaining
+        assert remaining.count(b"%PDF-") == len((*SHOWN, WANTED)) - 1  # those of the other pages

@@ -15,11 +15,11 @@ def store(tmp_path):
 
 def test_a_segment_can_be_compacted_once_its_writer_has_closed_it(store):
     def why():
-        indexed = {each.name: each.size for each in found}
-        return why_not_uploadable(found[0], found, indexed, store)
+        indexed = {each.name: each.size for each in inventory}
+        return why_not_uploadable(inventory[0], inventory, indexed, store)
 
     store.append(records(*ALL_KINDS))
-    found = store.storage.survey().segments
+    inventory = store.storage.survey().segments
     while_open = why()
     store.close()
     closed = why()
@@ -34,10 +34,12 @@ def test_a_segment_just_created_is_not_compacted_before_its_writer_opens_it(stor
     store.append(records(*ALL_KINDS))
     store.close()
     (first,) = store.storage.survey().segments
-    made = store.directory / first.name.replace("-00001.", "-00002.")
-    made.touch()
-    found = store.storage.survey().segments
+    path = store.directory / first.name.replace("-00001.", "-00002.")
+    path.touch()
+    inventory = store.storage.survey().segments
 
-    whys = [why_not_uploadable(each, found, {first.name: first.size}, store) for each in found]
+    whys = [
+        why_not_uploadable(each, inventory, {first.name: first.size}, store) for each in inventory
+    ]
 
     assert whys == ["", "It is being written by a running process."]

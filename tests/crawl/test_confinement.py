@@ -27,21 +27,21 @@ async def escapes(missing: str) -> dict[str, object]:
 
 async def test_a_confined_page_reaches_only_the_gate(subtests):
     """All flags are tried, and each part of them is left out."""
-    found = await asyncio.gather(*map(escapes, OMITTED_FLAGS))
-    seen = dict(zip(OMITTED_FLAGS, found, strict=True))
+    results = await asyncio.gather(*map(escapes, OMITTED_FLAGS))
+    results = dict(zip(OMITTED_FLAGS, results, strict=True))
 
     with subtests.test("no connection bypasses the gate"):
         # Fetch, beacon, keepalive, sockets, events, frames, prefetch, workers, WebRTC, speculation
-        assert seen["nothing"].keys() == {"error", "tried"}
-        assert seen["nothing"]["error"] == ""
+        assert results["nothing"].keys() == {"error", "tried"}
+        assert results["nothing"]["error"] == ""
     with subtests.test("every kind of request to every address reaches the gate"):
-        tried = seen["nothing"]["tried"]
+        tried = results["nothing"]["tried"]
         assert {*map(request_kind, tried)} >= REQUEST_KINDS
         assert {urlsplit(each).hostname for each in tried} == {*V4, *V6, "localhost"}
     with subtests.test("a page without a gate sends no requests"):
-        assert seen["ungated"] == {"error": ""}
+        assert results["ungated"] == {"error": ""}
     with subtests.test("without the proxy flags pages connect to addresses only"):
-        assert seen["ungated proxy"].keys() == {"error", "tcp"}
+        assert results["ungated proxy"].keys() == {"error", "tcp"}
     for missing, kinds in REACHED.items():
         with subtests.test("the canaries are reached without the flags", missing=missing):
-            assert seen[missing].keys() >= {*kinds}
+            assert results[missing].keys() >= {*kinds}

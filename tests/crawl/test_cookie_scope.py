@@ -104,8 +104,8 @@ async def test_a_page_in_a_feed_of_another_site_gets_no_cookies(archive, live, m
 
 
 async def test_a_page_in_a_feed_of_its_own_site_gets_cookies(archive, live, members):
-    own = members("/story")
-    live.put("/own.xml", feed_of(own), kind="application/rss+xml")
+    page = members("/story")
+    live.put("/own.xml", feed_of(page), kind="application/rss+xml")
     await archive.subscriptions.follow(live.url("/own.xml"), everything=True)
     await archive.crawling.work()
 
@@ -132,9 +132,9 @@ async def test_a_redirect_through_another_site_is_followed_without_cookies(
     redirect("/away", target)
     redirect("/round", back)
     through = redirect("/there", elsewhere("/round"))
-    own = redirect("/own", members("/mine"))
+    own_redirect = redirect("/own", members("/mine"))
 
-    await saved(archive, elsewhere("/away"), through, own)
+    await saved(archive, elsewhere("/away"), through, own_redirect)
 
     assert members.requests == {"/target": False, "/back": False, "/mine": True}
 
@@ -165,15 +165,15 @@ async def test_pages_that_the_user_did_not_request_get_no_cookies(
     sheet = members("/a.css", "@import '/b.css'", kind="text/css")
     members("/b.css", kind="text/css")
     async with start_crawl() as crawl, crawl.recording():
-        wanted = Requisite(sheet, RequisiteKind.STYLE)
-        await Requisites(crawl.context).fetch_all(live.url("/page"), (wanted,))
+        style = Requisite(sheet, RequisiteKind.STYLE)
+        await Requisites(crawl.context).fetch_all(live.url("/page"), (style,))
 
     assert members.requests == {"/a.css": False, "/b.css": False}
 
 
 async def test_public_archives_get_no_user_cookies(live, members, redirect, settings):
     settings = replace(settings, rescue=live.url("/web/"))
-    gone = "http://localhost:9/gone"
+    missing_page = "http://localhost:9/gone"
     moment = {"Memento-Datetime": "Mon, 01 Jun 2015 00:00:00 GMT"}
     members("/shot", f'<img src="{live.url("/shot.png")}">', **moment)
     members("/shot.png", kind=PIXEL, **moment)
@@ -182,10 +182,10 @@ async def test_public_archives_get_no_user_cookies(live, members, redirect, sett
         members.requests["gate"] = SECRET in request.headers.get("Cookie", "")
         return web.Response(status=302, headers={"Location": "/shot"})
 
-    live.add_handler(f"/web/{gone}", gate)
+    live.add_handler(f"/web/{missing_page}", gate)
     async with open_app(settings) as opened:
-        await opened.entries.save([gone], source="web")
-        await opened.recovery.rescue([gone])
+        await opened.entries.save([missing_page], source="web")
+        await opened.recovery.rescue([missing_page])
         await opened.crawling.work()
 
     assert members.requests == {"gate": False, "/shot": False, "/shot.png": False}

@@ -56,13 +56,13 @@ async def settings(tmp_path):
 async def exported(runtime):
     """Return an export of the archive as WARC and as WACZ, decompressed."""
     packages = runtime.packages
-    found = []
+    results = []
     for make in (partial(packages.warc, name="all.warc.gz"), partial(packages.wacz, title="All")):
         async with aclosing(make(await packages.begin(Selected()))) as body:
-            found.append(b"".join([piece async for piece in body]))
-    with ZipFile(BytesIO(found[1])) as package:
+            results.append(b"".join([piece async for piece in body]))
+    with ZipFile(BytesIO(results[1])) as package:
         parts = [package.read(each) for each in package.namelist()]
-    gzipped = [gzip.decompress(each) for each in (found[0], *parts) if each[:2] == b"\x1f\x8b"]
+    gzipped = [gzip.decompress(each) for each in (results[0], *parts) if each[:2] == b"\x1f\x8b"]
     return gzipped[0], b"".join((*gzipped[1:], *parts))
 
 
@@ -74,7 +74,7 @@ async def test_only_the_site_of_a_cookie_receives_it_and_it_is_never_stored(live
         url = live.add_handler(f"/{name}.txt", cookie_recorder(received))
         return live.put(f"/{name}", APP.format(name=name, url=url))
 
-    own, brought, frame = app("own"), app("brought"), app("framed")
+    own_page, iframe_page, frame = app("own"), app("brought"), app("framed")
     app("hostile")
     app("led")
     live.put("/framing", f'<!DOCTYPE html><p>Here.</p><iframe src="{frame}"></iframe>')
@@ -84,21 +84,21 @@ async def test_only_the_site_of_a_cookie_receives_it_and_it_is_never_stored(live
 
     live.add_handler("/away", lead)
     elsewhere = live.origin.replace("127.0.0.1", "localhost")
-    led = [f"{elsewhere}/{name}" for name in ("hostile", "framing", "away")]
+    redirects = [f"{elsewhere}/{name}" for name in ("hostile", "framing", "away")]
 
     async with open_app(settings) as runtime:
         assert not runtime.crawling.browser_problem
-        await runtime.entries.save([brought], source=source_of(f"{elsewhere}/feed"))
-        await runtime.entries.save([own, *led], source="cli")
+        await runtime.entries.save([iframe_page], source=source_of(f"{elsewhere}/feed"))
+        await runtime.entries.save([own_page, *redirects], source="cli")
         await runtime.crawling.work()
-        shown = await runtime.entries.snapshot(own)
+        shown = await runtime.entries.snapshot(own_page)
         everything = await exported(runtime)
 
     warc = b"".join(map(gzip.decompress, segments(settings.data).values()))
     assert "said to whoever asks" in shown.text
     assert SECRET in received.pop("/own.txt")
-    others = ("/hostile.txt", "/brought.txt", "/framed.txt", "/led.txt")
-    assert received == dict.fromkeys(others, "")
+    foreign_paths = ("/hostile.txt", "/brought.txt", "/framed.txt", "/led.txt")
+    assert received == dict.fromkeys(foreign_paths, "")
     for each in (warc, *everything):
         assert b"GET /own.txt HTTP/1.1" in each
         assert b"said to whoever asks" in each

@@ -32,10 +32,10 @@ async def test_leases_of_dead_processes_are_queued_again(died, start_crawl):
     async with start_crawl() as crawl:
         await recover(crawl.context.db, crawl.context.store)
 
-        found = await crawl.jobs()
-        assert [each.state for each in found] == [State.SAVED, State.SAVED, State.QUEUED]
+        jobs = await crawl.jobs()
+        assert [each.state for each in jobs] == [State.SAVED, State.SAVED, State.QUEUED]
         await recover(crawl.context.db, crawl.context.store)
-        assert await crawl.jobs() == found
+        assert await crawl.jobs() == jobs
         (lease,) = await crawl.pipeline._frontier.lease()
         assert lease.interrupted
         await crawl.pipeline._frontier.return_leases(crawl.pipeline._frontier.leases)
@@ -115,11 +115,11 @@ async def test_records_missing_from_the_index_are_indexed_and_end_their_job(star
     async with start_crawl() as crawl:
         await recover(crawl.context.db, crawl.context.store)
 
-        (found,) = await crawl.jobs()
+        (job,) = await crawl.jobs()
         async with crawl.context.db.read() as conn:
             counts = await jobs.queue_counts(conn)
-        assert (found.state, found.title) == (State.SAVED, "foxes")
-        assert found.timestamp
+        assert (job.state, job.title) == (State.SAVED, "foxes")
+        assert job.timestamp
         assert (counts.queued, counts.fetching, counts.saved) == (0, 0, 1)
     assert live.requests["/foxes"] == 1
 
@@ -130,11 +130,11 @@ async def _left_by_a_dead_process(data: Path, page: str, *, is_whole: bool) -> t
         dead = Crawl(context)
         await dead.queue(page)
         await dead.run()
-        (left,) = context.store.directory.iterdir()
+        (segment,) = context.store.directory.iterdir()
         async with context.db.read() as conn:
-            (found,) = await captures.of_url(conn, page, limit=9)
-    end = found.location.offset + found.location.length
-    return left.name, left.read_bytes() if is_whole else left.read_bytes()[:end]
+            (rows,) = await captures.of_url(conn, page, limit=9)
+    end = rows.location.offset + rows.location.length
+    return segment.name, segment.read_bytes() if is_whole else segment.read_bytes()[:end]
 
 
 async def _next_second() -> None:
@@ -166,14 +166,14 @@ async def test_a_page_that_another_process_captured_later_is_captured_once(
         await recover(crawl.context.db, crawl.context.store)
 
         async with crawl.context.db.read() as conn:
-            (kept,) = await captures.of_url(conn, page, limit=9)
+            (stored,) = await captures.of_url(conn, page, limit=9)
             timestamps = (
                 (await conn.execute(text("SELECT timestamp FROM snapshot"))).scalars().all()
             )
             files = await segment_rows.indexed(conn)
         (job,) = await crawl.jobs()
     assert live.requests["/foxes"] == 2
-    assert kept.timestamp == job.timestamp
+    assert stored.timestamp == job.timestamp
     assert timestamps == [int(job.timestamp)]
     assert name in files
 
@@ -193,11 +193,11 @@ async def test_a_page_fetched_after_its_job_ended_is_indexed_too(
         await recover(crawl.context.db, crawl.context.store)
 
         async with crawl.context.db.read() as conn:
-            kept = await captures.of_url(conn, page, limit=9)
+            stored = await captures.of_url(conn, page, limit=9)
             timestamps = (
                 (await conn.execute(text("SELECT timestamp FROM snapshot"))).scalars().all()
             )
-    assert len(kept) == 2
+    assert len(stored) == 2
     assert len(timestamps) == (2 if is_whole else 1)
 
 

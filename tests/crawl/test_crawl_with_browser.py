@@ -88,9 +88,11 @@ async def test_a_refused_page_that_a_browser_gets_is_saved(rendering, live):
 
     await rendering.run()
 
-    found = [await entry_of(rendering, url) for url in urls]
-    assert [(entry.title, entry.state) for entry, *_ in found[:2]] == [("Inside", State.SAVED)] * 2
-    entry, _, (failed,) = found[2]
+    results = [await entry_of(rendering, url) for url in urls]
+    assert [(entry.title, entry.state) for entry, *_ in results[:2]] == [
+        ("Inside", State.SAVED)
+    ] * 2
+    entry, _, (failed,) = results[2]
     assert (entry.state, failed.failure.status) == (State.FAILED, 403)
 
 
@@ -101,16 +103,16 @@ async def test_a_page_whose_scripts_add_no_text_is_kept_as_fetched(rendering, li
     crawl = Crawl(replace(rendering.context, settings=settings))
     words = "A short note that stands in the page itself. "
     script = "<script>document.querySelector('%s').innerHTML = '%s'</script>"
-    kept = live.put("/kept", f"<main><p>{words}</p><i></i></main>{script % ('main', 'Subscribe')}")
+    page = live.put("/kept", f"<main><p>{words}</p><i></i></main>{script % ('main', 'Subscribe')}")
     filled = live.put(
         "/filled", f"<main><p>{words}</p><div></div></main>{script % ('div', words * 9)}"
     )
-    await crawl.queue(kept, filled)
+    await crawl.queue(page, filled)
 
     await crawl.run()
 
     (_, (as_fetched,), _), (_, (rendered,), _) = [
-        await entry_of(crawl, url) for url in (kept, filled)
+        await entry_of(crawl, url) for url in (page, filled)
     ]
     assert as_fetched.snapshot.rendering is Rendering.NONE
     assert rendered.snapshot.rendering is Rendering.DONE
@@ -128,11 +130,11 @@ async def test_each_route_of_an_application_is_an_entry_with_its_own_content(ren
 
     await rendering.run()
 
-    found = [await entry_of(rendering, url) for url in urls]
-    assert [entry.url for entry, *_ in found] == urls
-    assert [each[2] for each in found] == [[], []]
+    results = [await entry_of(rendering, url) for url in urls]
+    assert [entry.url for entry, *_ in results] == urls
+    assert [each[2] for each in results] == [[], []]
     texts, moments = [], set()
-    for _, (row,), _ in found:
+    for _, (row,), _ in results:
         capture = row.snapshot.capture
         moments.add(capture.timestamp)
         assert (capture.url, row.snapshot.rendering) == (base, Rendering.DONE)
@@ -159,10 +161,10 @@ async def test_a_wall_that_also_blocks_the_browser_is_not_archived(rendering, li
 
     await rendering.run()
 
-    found = {}
+    results = {}
     for url, guard in walls.items():
         entry, rows, failed = await entry_of(rendering, url)
-        found[url] = (entry.state, rows, [each.failure.kind for each in failed])
+        results[url] = (entry.state, rows, [each.failure.kind for each in failed])
         assert guard in "".join(each.failure.message for each in failed) or rows
         assert live.requests[url.removeprefix(live.origin)] == 2  # once without, once by a browser
-    assert found == dict.fromkeys(walls, (State.FAILED, [], [FailureKind.WALLED]))
+    assert results == dict.fromkeys(walls, (State.FAILED, [], [FailureKind.WALLED]))

@@ -92,10 +92,10 @@ async def test_codings_in_several_fields_are_undone_in_order(crawl, live):
 async def test_a_capture_has_the_type_that_its_content_shows(crawl, live):
     url = live.put("/paper", "%PDF-1.4 kites", kind="binary/octet-stream")
 
-    found = await obtained(crawl, url)
+    result = await obtained(crawl, url)
 
-    assert found.media_type == found.ref.media_type == "application/pdf"
-    assert found.content
+    assert result.media_type == result.ref.media_type == "application/pdf"
+    assert result.content
 
 
 async def test_a_redirect_without_a_target_is_shown(crawl, live):

@@ -18,11 +18,11 @@ async def test_a_host_gets_one_request_until_it_responds_and_then_more(crawl, li
     frontier, first = await leased(crawl)
     nothing = await frontier.lease()
     surplus = frontier.finished(first[0], responded=True)
-    more = await frontier.lease()
-    begun = [await frontier.next() for _ in range(5)]
+    further = await frontier.lease()
+    leases = [await frontier.next() for _ in range(5)]
 
-    assert (len(first), nothing, surplus, len(more)) == (1, [], [], 8)
-    assert begun == [*first, *more[:4]]
+    assert (len(first), nothing, surplus, len(further)) == (1, [], [], 8)
+    assert leases == [*first, *further[:4]]
     assert frontier.lease_count == 9
 
 
@@ -47,15 +47,15 @@ async def test_the_politeness_delay_is_waited_before_a_worker_is_taken(crawl, li
     frontier, first = await leased(crawl, delay=delay)
     loop = asyncio.get_running_loop()
     await frontier.next()
-    begun = [loop.time()]
+    start_times = [loop.time()]
     frontier.finished(first[0], responded=True)
     await frontier.lease()
 
     for _ in range(3):
         await frontier.next()
-        begun.append(loop.time())
+        start_times.append(loop.time())
 
-    assert begun[-1] - begun[1] >= 2 * delay - 0.01
+    assert start_times[-1] - start_times[1] >= 2 * delay - 0.01
 
 
 async def test_some_waiting_leases_are_taken_back_and_the_others_start(crawl, live):
@@ -65,8 +65,8 @@ async def test_some_waiting_leases_are_taken_back_and_the_others_start(crawl, li
     leases = await frontier.lease()
     unwanted = {*leases[::2]}
 
-    taken = frontier.take_waiting(unwanted.__contains__)
+    returned = frontier.take_waiting(unwanted.__contains__)
     started = [await frontier.next() for _ in leases[1::2]]
 
-    assert (len(leases), {*taken}, {*started}) == (8, unwanted, {*leases} - unwanted)
+    assert (len(leases), {*returned}, {*started}) == (8, unwanted, {*leases} - unwanted)
     assert frontier.unfinished == len(started)

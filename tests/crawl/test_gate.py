@@ -100,11 +100,11 @@ async def gate_client(crawl) -> AsyncIterator[GateClient]:
         traffic = Traffic(means, None, frozenset())
         listening = socket.create_server(("127.0.0.1", 0))
         port = listening.getsockname()[1]
-        beyond = GateHandlers(traffic.respond, partial(connect, fetcher, context.settings))
-        serving = asyncio.create_task(Gate(listening, key.tls, beyond).serve())
-        made = GateClient(port, traffic, names)
-        yield made
-        made.close()
+        handlers = GateHandlers(traffic.respond, partial(connect, fetcher, context.settings))
+        serving = asyncio.create_task(Gate(listening, key.tls, handlers).serve())
+        client = GateClient(port, traffic, names)
+        yield client
+        client.close()
         serving.cancel()
         await asyncio.wait([serving])
 

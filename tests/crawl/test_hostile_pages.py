@@ -159,8 +159,8 @@ async def test_each_hostile_page_is_bounded_and_its_neighbours_are_unharmed(
         await until_all_are_lost(live)
     await running
 
-    found = {name: await outcome_of(impatient, url) for name, url in urls.items()}
-    assert found == dict.fromkeys(HOSTILE, (Rendering.DONE, True)) | dict.fromkeys(
+    results = {name: await outcome_of(impatient, url) for name, url in urls.items()}
+    assert results == dict.fromkeys(HOSTILE, (Rendering.DONE, True)) | dict.fromkeys(
         LOST, (Rendering.NEEDED, False)
     )
     limits = {name: await limits_of(impatient, urls[name]) for name in urls}
@@ -177,8 +177,8 @@ async def test_each_hostile_page_is_bounded_and_its_neighbours_are_unharmed(
 async def captures_of(crawl, url):
     """Return the captures of a URL, one for each stored copy."""
     async with crawl.context.db.read() as conn:
-        found = [each for each in await captures.of_url(conn, url, limit=9) if not each.is_revisit]
-    blocks = [crawl.context.store.read(each.location).block.read() for each in found]
+        rows = [each for each in await captures.of_url(conn, url, limit=9) if not each.is_revisit]
+    blocks = [crawl.context.store.read(each.location).block.read() for each in rows]
     return [each.partition(b"\r\n\r\n")[2] for each in blocks]
 
 

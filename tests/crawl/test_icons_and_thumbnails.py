@@ -50,12 +50,12 @@ async def test_the_icon_and_picture_declared_by_a_page_are_used(kept, live, craw
     put_picture(live, "/og.png", 600, colour="red")
     head = '<link rel=icon href=/i.png><meta property="og:image" content="/og.png">'
 
-    (found,) = await kept(live.article("page", head=head))
+    (result,) = await kept(live.article("page", head=head))
 
-    assert found.icon
-    assert found.cover
+    assert result.icon
+    assert result.cover
     async with crawl.context.db.read() as conn:
-        cover = await screenshots.by_digest(conn, found.cover)
+        cover = await screenshots.by_digest(conn, result.cover)
     content = crawl.context.store.read(cover.location).block.read()
     assert Image.open(BytesIO(content)).size == (480, 480)
     assert live.requests["/favicon.ico"] == 0
@@ -64,11 +64,11 @@ async def test_the_icon_and_picture_declared_by_a_page_are_used(kept, live, craw
 async def test_the_default_icon_of_a_host_is_requested_once(kept, live):
     put_picture(live, "/favicon.ico", 32, form="ICO")
 
-    found = await kept(live.article("one"), live.article("two"))
+    result = await kept(live.article("one"), live.article("two"))
     again = await kept(live.article("three"))
 
-    assert len({each.icon for each in [*found, *again]}) == 1
-    assert found[0].icon
+    assert len({each.icon for each in [*result, *again]}) == 1
+    assert result[0].icon
     assert live.requests["/favicon.ico"] == 1
 
 
@@ -98,9 +98,9 @@ async def test_a_redirected_icon_is_remembered_by_the_next_process(start_crawl, 
 async def test_a_page_without_icon_or_picture_is_complete(kept, live, crawl):
     url = live.article("page", head='<meta property="og:image" content="/gone.png">')
 
-    (found,) = await kept(url)
+    (result,) = await kept(url)
 
-    assert found == NO_PREVIEW_IMAGES
+    assert result == NO_PREVIEW_IMAGES
     async with crawl.context.db.read() as conn:
         row, _ = await entries.by_hash(conn, hash_url(url))
         snapshot = (await snapshots.latest_of(conn, [row]))[row].snapshot

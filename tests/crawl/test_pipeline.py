@@ -25,9 +25,9 @@ async def test_a_crawl_runs_until_the_queue_is_empty(crawl, live):
 
     await crawl.run()
 
-    found = await crawl.jobs()
-    assert [each.state for each in found] == [State.SAVED] * 20
-    assert {each.title for each in found} == {f"page{number}" for number in range(20)}
+    jobs = await crawl.jobs()
+    assert [each.state for each in jobs] == [State.SAVED] * 20
+    assert {each.title for each in jobs} == {f"page{number}" for number in range(20)}
     assert all(live.requests[f"/page{number}"] == 1 for number in range(20))
 
 
@@ -72,8 +72,8 @@ async def test_temporary_failures_are_retried_and_each_attempt_is_recorded(start
         await crawl.queue(live.add_handler("/flaky", flaky))
         await crawl.run()
 
-        (found,) = await crawl.jobs()
-        assert (found.state, found.attempts, found.title) == (State.SAVED, 3, "At last")
+        (job,) = await crawl.jobs()
+        assert (job.state, job.attempts, job.title) == (State.SAVED, 3, "At last")
         assert len(await attempts(crawl)) == 2
 
 
@@ -84,16 +84,16 @@ async def test_too_many_failures_fail_the_entry_with_the_last_reason(start_crawl
         await crawl.queue(live.url("/broken"))
         await crawl.run()
 
-        (found,) = await crawl.jobs()
-        assert (found.state, found.attempts) == (State.FAILED, 2)
-        assert (found.failure.kind, found.failure.status) == (FailureKind.HTTP_STATUS, 503)
+        (job,) = await crawl.jobs()
+        assert (job.state, job.attempts) == (State.FAILED, 2)
+        assert (job.failure.kind, job.failure.status) == (FailureKind.HTTP_STATUS, 503)
         assert len(await attempts(crawl)) == 2
         assert live.requests["/broken"] == 2
 
 
 async def test_a_page_is_not_retried_before_its_retry_after(start_crawl, live):
     live.put("/busy", "later", status=429, headers={"Retry-After": "1000"})
-    begun = datetime.now(UTC).replace(microsecond=0)
+    started = datetime.now(UTC).replace(microsecond=0)
 
     async with start_crawl(retries=3) as crawl:
         (number,) = await crawl.queue(live.url("/busy"))
@@ -104,9 +104,9 @@ async def test_a_page_is_not_retried_before_its_retry_after(start_crawl, live):
         await asyncio.wait([working])
 
         async with crawl.context.db.read() as conn:
-            (found,) = await jobs.by_ids(conn, [number])
-        assert (found.state, found.attempts) == (State.QUEUED, 1)
-        assert found.not_before >= begun + timedelta(seconds=1000)
+            (job,) = await jobs.by_ids(conn, [number])
+        assert (job.state, job.attempts) == (State.QUEUED, 1)
+        assert job.not_before >= started + timedelta(seconds=1000)
 
 
 async def test_a_paused_host_does_not_delay_others_and_costs_no_attempt(start_crawl, live):
@@ -122,9 +122,9 @@ async def test_a_paused_host_does_not_delay_others_and_costs_no_attempt(start_cr
         working.cancel()
         await asyncio.wait([working])
 
-        found = {each.id: each for each in await crawl.jobs()}
-        assert found[free].state is State.SAVED
-        assert {(found[n].state, found[n].attempts) for n in resting} == {(State.QUEUED, 0)}
+        jobs = {each.id: each for each in await crawl.jobs()}
+        assert jobs[free].state is State.SAVED
+        assert {(jobs[n].state, jobs[n].attempts) for n in resting} == {(State.QUEUED, 0)}
 
 
 async def test_stopping_releases_every_lease(start_crawl, live):
@@ -170,18 +170,18 @@ async def test_an_interrupted_visit_continues_with_stored_resources(start_crawl,
     async with start_crawl() as crawl:
         await crawl.run()
 
-        (found,) = await crawl.jobs()
+        (job,) = await crawl.jobs()
         async with crawl.context.db.read() as conn:
-            entry_id, _ = await entries.by_hash(conn, found.hash_url)
+            entry_id, _ = await entries.by_hash(conn, job.hash_url)
             (row,) = await snapshots.of_entry(conn, entry_id, limit=9)
     assert (live.requests["/start"], live.requests["/foxes"]) == (1, 1)
-    assert row.snapshot.timestamp == found.timestamp
+    assert row.snapshot.timestamp == job.timestamp
     assert (row.snapshot.final_url, row.snapshot.title) == (live.url("/foxes"), "foxes")
 
 
 async def test_a_crawl_can_be_limited_to_some_jobs(crawl, live):
-    _, wanted = await crawl.queue(live.article("foxes"), live.article("bears"))
-    only = type(crawl.pipeline)(crawl.context, only=[wanted])
+    _, job_id = await crawl.queue(live.article("foxes"), live.article("bears"))
+    only = type(crawl.pipeline)(crawl.context, only=[job_id])
 
     await only.run(until_empty=True)
 

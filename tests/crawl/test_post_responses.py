@@ -103,12 +103,12 @@ async def replayed(runtime, url):
 
 async def test_content_loaded_by_post_is_in_the_snapshot_and_in_search(settings, origin):
     async with open_app(settings) as runtime:
-        found = await runtime.entries.snapshot(f"{origin}/shop")
+        detail = await runtime.entries.snapshot(f"{origin}/shop")
         listing = await runtime.search.listing(ListingQuery(q='"api POST"'))
 
-    assert [words for words in SAID if words not in found.text] == []
+    assert [words for words in SAID if words not in detail.text] == []
     assert [each.entry.url for each in listing.items] == [f"{origin}/shop"]
-    assert {each.url.removeprefix(origin): each.status for each in found.requisites} == {
+    assert {each.url.removeprefix(origin): each.status for each in detail.requisites} == {
         "/api": 200
     }
 
@@ -116,19 +116,19 @@ async def test_content_loaded_by_post_is_in_the_snapshot_and_in_search(settings,
 async def test_responses_to_post_are_stored_with_their_requests_but_not_as_captures(
     settings, origin
 ):
-    kept = {}
+    responses = {}
     for name in segments(settings.data):
         for each in storage_of(settings.data).scan(name):
             path = (each.record.target_uri or "").removeprefix(origin)
             kind = each.record.get("warc-archiver-answers")
             if kind and each.record.type is RecordType.RESPONSE:
-                kept[path, kind] = each.record.block.read().partition(b"\r\n\r\n")[2]
+                responses[path, kind] = each.record.block.read().partition(b"\r\n\r\n")[2]
     async with open_app(settings) as runtime:
         rows = await listed(runtime, origin)
         findings = [each async for each in runtime.fixity.verify()]
     warc = on_disk(settings.data)
 
-    assert kept == {
+    assert responses == {
         ("/api", "POST"): b"/api POST",
         ("/api", "PUT"): b"/api PUT",
         ("/only-head", "HEAD"): b"",
@@ -177,16 +177,16 @@ async def test_the_index_of_a_wacz_lists_post_responses_under_standard_keys(sett
     with zipfile.ZipFile(io.BytesIO(packed)) as package:
         index = gzip.decompress(package.read("indexes/index.cdx.gz")).decode().splitlines()
         warc = package.read("archive/data.warc.gz")
-    found = {}
+    results = {}
     for line in index:
         key, _, fields = line.split(" ", 2)
         place = json.loads(fields)
         if method := place.get("method"):
             start = int(place["offset"])
             record = gzip.decompress(warc[start : start + int(place["length"])])
-            found[method] = key.partition(")")[2], f"Answers: {method}".encode() in record
+            results[method] = key.partition(")")[2], f"Answers: {method}".encode() in record
     # A text body becomes __wb_post_data in base64, and the members of JSON a query.
-    assert found == {
+    assert results == {
         "HEAD": ("/only-head?__wb_method=head", True),
         "POST": ("/api?__wb_method=post&__wb_post_data=cxvlcnkgeybozxjvbnmgfq==", True),
         "PUT": ("/api?__wb_method=put&__wb_post_data=e30=", True),
@@ -203,10 +203,10 @@ async def test_deleting_a_page_erases_its_post_responses(settings, origin, is_bu
         await runtime.deleting.entries([f"{origin}/shop"])
         await runtime.compacting.compact(empty_bin=True)
         findings = [each async for each in runtime.fixity.verify()]
-        left = on_disk(settings.data)
+        remaining = on_disk(settings.data)
         rows = await listed(runtime, origin)
 
-    assert [each for each in SENT if each in left] == []
+    assert [each for each in SENT if each in remaining] == []
     assert rows == ["/heron 200"]
     assert findings == []
     assert (await reindex(settings)).problems == ()
@@ -219,12 +219,12 @@ async def test_undoing_a_deletion_restores_post_responses(settings, origin):
         await runtime.deleting.entries([f"{origin}/heron"])
         await runtime.compacting.compact(empty_bin=True)
         findings = [each async for each in runtime.fixity.verify()]
-        left = on_disk(settings.data)
+        remaining = on_disk(settings.data)
         warc = gzip.decompress(
             await exported(runtime, Selected(hash_url=hash_url(f"{origin}/shop")))
         )
 
-    assert [each for each in SENT if each not in left] == []
+    assert [each for each in SENT if each not in remaining] == []
     assert [each for each in SENT if each not in warc] == []
     assert findings == []
 

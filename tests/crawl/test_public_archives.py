@@ -32,8 +32,8 @@ class PublicArchive:
 
         async def answer(request):
             assert request.headers["Accept-Datetime"] == http_date(SAVED)
-            there = f"/web/{timestamp}/{url}"
-            return web.Response(status=302, headers={"Location": there, "Link": more})
+            target = f"/web/{timestamp}/{url}"
+            return web.Response(status=302, headers={"Location": target, "Link": more})
 
         self.served.add_handler(f"/web/{url}", answer)
 
@@ -50,8 +50,8 @@ class PublicArchive:
     def link(self, url, timestamp):
         """Return an archive's Link header for a memento."""
         moment = http_date(to_datetime(timestamp))
-        there = self.served.url(f"/web/{timestamp}/{url}")
-        return f'<{there}>; rel="prev memento"; datetime="{moment}"'
+        target = self.served.url(f"/web/{timestamp}/{url}")
+        return f'<{target}>; rel="prev memento"; datetime="{moment}"'
 
 
 @pytest.fixture
@@ -65,8 +65,8 @@ async def rescued(crawl, url):
     seed = Seed(hash_url(url), url, host(url), Annotation(url, SAVED))
     async with crawl.context.db.write() as conn:
         now = datetime.now(UTC)
-        made = await new_entries.receive(conn, [seed], now=now, recapture=False)
-        await jobs.mark_for_recovery(conn, [each.job_id for each in made])
+        results = await new_entries.receive(conn, [seed], now=now, recapture=False)
+        await jobs.mark_for_recovery(conn, [each.job_id for each in results])
     await crawl.run()
     return (await crawl.jobs())[-1]
 
@@ -90,16 +90,16 @@ async def test_a_missing_page_is_recovered_with_its_resources(start_crawl, live,
 
     async with start_crawl(rescue=archive.gate) as crawl:
         job = await rescued(crawl, url)
-        found = await looked_at(crawl, url)
-        kept = await captures(crawl)
+        result = await looked_at(crawl, url)
+        stored = await captures(crawl)
 
     assert job.state is State.SAVED
-    assert found.snapshot.timestamp == "20150520101112"
-    assert "the page called foxes" in found.text
-    assert kept == [(url, 20150520101112), (sheet, 20150520101112)]
+    assert result.snapshot.timestamp == "20150520101112"
+    assert "the page called foxes" in result.text
+    assert stored == [(url, 20150520101112), (sheet, 20150520101112)]
     assert not live.requests
-    assert found.provenance.acquisition is Acquisition.RECOVERED
-    assert found.provenance.source == f"{archive.gate}20150520101112id_/{url}"
+    assert result.provenance.acquisition is Acquisition.RECOVERED
+    assert result.provenance.source == f"{archive.gate}20150520101112id_/{url}"
 
 
 async def test_a_timegate_may_name_the_memento_instead_of_redirecting(start_crawl, live, archive):
@@ -110,9 +110,9 @@ async def test_a_timegate_may_name_the_memento_instead_of_redirecting(start_craw
 
     async with start_crawl(rescue=archive.gate) as crawl:
         await rescued(crawl, url)
-        kept = await captures(crawl)
+        stored = await captures(crawl)
 
-    assert kept == [(url, 20150520101112)]
+    assert stored == [(url, 20150520101112)]
 
 
 async def test_a_memento_without_a_raw_form_is_archived_as_displayed(start_crawl, live, archive):
@@ -131,10 +131,10 @@ async def test_a_memento_without_a_raw_form_is_archived_as_displayed(start_crawl
     archive.served.add_handler("/AbCdE", memento)
     async with start_crawl(rescue=archive.gate) as crawl:
         await rescued(crawl, url)
-        found = await looked_at(crawl, url)
+        result = await looked_at(crawl, url)
 
-    assert found.provenance.source == archive.served.url("/AbCdE")
-    assert {each.url: each.status for each in found.requisites} == {picture: 200, lost: None}
+    assert result.provenance.source == archive.served.url("/AbCdE")
+    assert {each.url: each.status for each in result.requisites} == {picture: 200, lost: None}
     assert not live.requests
 
 
@@ -149,9 +149,9 @@ async def test_the_nearest_memento_of_all_archives_is_used(start_crawl, live, ar
 
         async with start_crawl(rescue=(archive.gate, nearer.gate)) as crawl:
             await rescued(crawl, url)
-            found = await looked_at(crawl, url)
+            result = await looked_at(crawl, url)
 
-    assert found.snapshot.timestamp == "20150603000000"
+    assert result.snapshot.timestamp == "20150603000000"
 
 
 async def test_a_memento_of_an_error_is_skipped_for_the_next(start_crawl, live, archive):
@@ -163,9 +163,9 @@ async def test_a_memento_of_an_error_is_skipped_for_the_next(start_crawl, live, 
 
     async with start_crawl(rescue=archive.gate) as crawl:
         await rescued(crawl, url)
-        kept = await captures(crawl)
+        stored = await captures(crawl)
 
-    assert kept == [(url, 20130101000000)]
+    assert stored == [(url, 20130101000000)]
 
 
 REFUSED = {
@@ -182,9 +182,11 @@ async def test_a_memento_that_is_not_a_page_is_refused(start_crawl, live, archiv
     async with start_crawl(rescue=archive.gate) as crawl:
         for number, (name, fields) in enumerate(REFUSED.items()):
             url = live.url(f"/{number}")
-            given = {k: v.format(other=other) if k == "Location" else v for k, v in fields.items()}
+            headers = {
+                k: v.format(other=other) if k == "Location" else v for k, v in fields.items()
+            }
             archive.redirects(url, "20150601000000")
-            archive.has(url, "20150601000000", **given)
+            archive.has(url, "20150601000000", **headers)
             back = f"/web/20150601000000/{url}"
             archive.has(other, "20150601000000", status=302, Location=back)
 
@@ -198,16 +200,16 @@ async def test_a_memento_that_is_not_a_page_is_refused(start_crawl, live, archiv
 async def test_archived_redirects_are_followed_and_stored(start_crawl, live, archive):
     url, other = live.url("/foxes"), live.url("/red-foxes")
     archive.redirects(url, "20150601000000")
-    there = f"/web/20150601000000id_/{other}"
-    archive.has(url, "20150601000000", "", status=301, Location=there)
+    target = f"/web/20150601000000id_/{other}"
+    archive.has(url, "20150601000000", "", status=301, Location=target)
     archive.has(other, "20150601000000")
 
     async with start_crawl(rescue=archive.gate) as crawl:
         await rescued(crawl, url)
-        found = await looked_at(crawl, url)
+        result = await looked_at(crawl, url)
 
-    assert found.snapshot.final_url == other
-    assert found.snapshot.capture.status == 200
+    assert result.snapshot.final_url == other
+    assert result.snapshot.capture.status == 200
 
 
 async def test_a_busy_archive_is_retried_after_its_retry_after(start_crawl, live, archive):

@@ -201,10 +201,10 @@ steps = st.lists(
 )
 
 
-def _with_text(made: Article) -> Article:
+def _with_text(article: Article) -> Article:
     """Return an article with its text; a deferred article has none."""
-    text = _text_of(whole(made))
-    read = made if made.extractor else replace(made, html="", head="")
+    text = _text_of(whole(article))
+    read = article if article.extractor else replace(article, html="", head="")
     return replace(read, text=text, words=indexed(text))
 
 
@@ -287,20 +287,22 @@ class Archive:
     async def change_list(self, url: str, path: str, place: int | None, is_arranged: bool) -> None:
         """Change one membership as an edit does; then sort the list if requested."""
 
-        def become(_: int, said: Annotation) -> Annotation:
-            held = {each: at for each, at in said.lists.items() if each != path}
-            return said.in_lists(held if place is None else {**held, path: place})
+        def become(_: int, annotation: Annotation) -> Annotation:
+            positions = {each: at for each, at in annotation.lists.items() if each != path}
+            return annotation.in_lists(positions if place is None else {**positions, path: place})
 
         async with self.db.write() as conn:
-            found = await entries.by_hash(conn, hash_url(url))
+            entry = await entries.by_hash(conn, hash_url(url))
             number = await edit_history.begin(conn, NOON)
             await edit_history.change_each(
-                conn, [found[0]] if found else [], become, edit_id=number
+                conn, [entry[0]] if entry else [], become, edit_id=number
             )
             if is_arranged:
-                there = await tags_and_lists.all_lists(conn)
-                kept = [each for each in there[::-1] if each.count or each.query]
-                await tags_and_lists.arrange(conn, [EntryList("Found", "q"), *with_parents(kept)])
+                lists = await tags_and_lists.all_lists(conn)
+                shown_lists = [each for each in lists[::-1] if each.count or each.query]
+                await tags_and_lists.arrange(
+                    conn, [EntryList("Found", "q"), *with_parents(shown_lists)]
+                )
                 await tags_and_lists.add_pending_record(conn)
 
     async def delete(self, url: str, nth: int | None) -> None:
@@ -310,8 +312,8 @@ class Archive:
                 await self.deleting.entries([url])
                 return
             async with self.db.read() as conn:
-                found = await entries.by_hash(conn, hash_url(url))
-                rows = await snapshots.of_entry(conn, found[0], limit=99) if found else []
+                entry = await entries.by_hash(conn, hash_url(url))
+                rows = await snapshots.of_entry(conn, entry[0], limit=99) if entry else []
             if len(rows) > 1:
                 await self.deleting.snapshot(url, rows[nth % len(rows)].snapshot.timestamp)
 
@@ -326,23 +328,23 @@ class Archive:
         """
         entry_ref = await self.entry(url)
         async with self.db.read() as conn:
-            found = await snapshots.outdated_articles_of(
+            rows = await snapshots.outdated_articles_of(
                 conn, [entry_ref.id], than=EXTRACTOR_VERSION
             )
-        for each in found if is_all else found[:1]:
-            kept = each.snapshot
+        for each in rows if is_all else rows[:1]:
+            snapshot = each.snapshot
             self.reread += 1
-            newer = "1" if kept.extractor == "0" else EXTRACTOR_VERSION
+            newer = "1" if snapshot.extractor == "0" else EXTRACTOR_VERSION
             metadata = PageMetadata(title=f"again {newer}")
-            html = "" if kept.title == "again 1" else f"<p>vole {newer}</p>"
+            html = "" if snapshot.title == "again 1" else f"<p>vole {newer}</p>"
             words = indexed(_text_of(html))
             article = Article(metadata, html, _text_of(html), extractor=newer, words=words)
-            moment = to_datetime(kept.timestamp)
+            moment = to_datetime(snapshot.timestamp)
             record = read_snapshot_record(self.store, each.record)
             visit = Visit(
-                kept.timestamp,
+                snapshot.timestamp,
                 moment,
-                CaptureRef.of(kept.capture),
+                CaptureRef.of(snapshot.capture),
                 article,
                 record.requisites,
                 appearance=record.appearance,
@@ -468,7 +470,7 @@ async def everything(archive: Archive) -> dict[str, object]:
             for each in await snapshots.of_entry(conn, number, limit=99)
         }
         attempts = await conn.execute(select(attempt).join(entry, entry.c.id == attempt.c.entry_id))
-        found = {
+        results = {
             word: sorted(await _found(conn, word))
             for word in ("badger", "otter", "vole", "日本", "deferred", "é")
         }
@@ -486,21 +488,21 @@ async def everything(archive: Archive) -> dict[str, object]:
             "attempts": {(numbers[row.entry_id], row.at, row.failure) for row in attempts},
             "tags": sorted(await tags_and_lists.most_used(conn, 99)),
             "lists": await tags_and_lists.all_lists(conn),
-            "found": found,
+            "found": results,
         }
 
 
 async def _answers(archive: Archive, numbers):
     """Return the extra responses of snapshots, and whether each is where the index says."""
-    found = {}
+    results = {}
     async with archive.db.read() as conn:
         for number in numbers:
             for each in await snapshots.of_entry(conn, number, limit=99):
                 named = read_snapshot_record(archive.store, each.record).excluded_responses
-                there = await captures.excluded_response_locations(conn, named)
-                kept = {archive.store.read(place).id for place in there.values()}
-                found[numbers[number], each.snapshot.timestamp] = set(named), kept
-    return found
+                locations = await captures.excluded_response_locations(conn, named)
+                record_ids = {archive.store.read(place).id for place in locations.values()}
+                results[numbers[number], each.snapshot.timestamp] = set(named), record_ids
+    return results
 
 
 async def _gone_answers(conn):
@@ -521,10 +523,10 @@ def _bare_capture(capture):
 
 
 async def _captures(conn):
-    found = []
+    rows = []
     for url in URLS:
-        found += await captures.of_url(conn, url, limit=999)
-    return found
+        rows += await captures.of_url(conn, url, limit=999)
+    return rows
 
 
 async def _found(conn, word):
@@ -609,8 +611,8 @@ def test_a_rebuilt_index_equals_the_original(empty_index, played, order, copies,
         assert asyncio.run(rebuild(second, empty_index)) == before
 
 
-def brought(second: int, html: str, by: str = EXTRACTOR_VERSION) -> Captured:
-    article = Article(html=html, text=_text_of(html), words=_text_of(html), extractor=by)
+def brought(second: int, html: str, extractor: str = EXTRACTOR_VERSION) -> Captured:
+    article = Article(html=html, text=_text_of(html), words=_text_of(html), extractor=extractor)
     return Captured(URLS[1], second, b"<p>other</p>", 200, "", article, (), Charset())
 
 
@@ -628,9 +630,9 @@ def test_a_shared_article_stays_with_snapshots_that_are_not_extracted_again(
             archive.store.close()
             await archive.extract_again(URLS[1], is_all=False)
             async with archive.db.read() as conn:
-                found = await snapshots.of_entry(conn, 1, limit=9)
-            assert [each.snapshot.extractor for each in found] == ["0", "0", EXTRACTOR_VERSION]
-            assert len({each.snapshot.article for each in found[:2]}) == 1
+                result = await snapshots.of_entry(conn, 1, limit=9)
+            assert [each.snapshot.extractor for each in result] == ["0", "0", EXTRACTOR_VERSION]
+            assert len({each.snapshot.article for each in result[:2]}) == 1
             return await everything(archive)
 
     before = asyncio.run(play(tmp_path / "first"))

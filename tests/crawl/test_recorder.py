@@ -45,8 +45,8 @@ async def test_a_failed_write_leaves_the_job_open(crawl, live):
             await (await crawl.context.recorder.end(visit_result))
 
         async with crawl.context.db.read() as conn:
-            (found,) = await jobs.by_ids(conn, [lease.job_id])
-            assert (found.state, found.attempts) == (State.FETCHING, 0)
+            (job,) = await jobs.by_ids(conn, [lease.job_id])
+            assert (job.state, job.attempts) == (State.FETCHING, 0)
             assert await segment_rows.indexed(conn) == {}
 
         directory.unlink()
@@ -105,10 +105,10 @@ async def test_a_visit_that_cannot_be_recorded_fails_without_delaying_others(cra
 
     assert [(await each).visit is None for each in written] == [True, False]
 
-    found = {each.id: each for each in await crawl.jobs()}
-    assert found[good.lease.job_id].state == State.SAVED
-    assert found[bad.lease.job_id].state == State.FAILED
-    assert found[bad.lease.job_id].failure.kind == FailureKind.INTERNAL
+    jobs = {each.id: each for each in await crawl.jobs()}
+    assert jobs[good.lease.job_id].state == State.SAVED
+    assert jobs[bad.lease.job_id].state == State.FAILED
+    assert jobs[bad.lease.job_id].failure.kind == FailureKind.INTERNAL
 
 
 async def test_search_rows_are_built_before_the_write_lock_is_taken(crawl, live, monkeypatch):

@@ -23,8 +23,8 @@ async def titles(crawl, *urls):
     await crawl.queue(*urls)
     await crawl.run()
     ended = {job.url: job for job in crawl.changed_jobs if job.state in (State.SAVED, State.FAILED)}
-    found = [ended[url] for url in urls]
-    return [each.failure.kind if each.failure else each.title for each in found]
+    titles = [ended[url] for url in urls]
+    return [each.failure.kind if each.failure else each.title for each in titles]
 
 
 async def test_cookies_set_along_a_redirect_chain_are_sent_back(crawl, live):
@@ -67,9 +67,9 @@ async def test_twenty_redirects_are_followed_as_in_browsers(crawl, live):
         live.add_handler(f"/{number}", respond)
     live.put("/0", GOAL)
 
-    found = await titles(crawl, live.url("/20"), live.url("/21"))
+    results = await titles(crawl, live.url("/20"), live.url("/21"))
 
-    assert found == ["Goal", "too-many-redirects"]
+    assert results == ["Goal", "too-many-redirects"]
 
 
 LONG = SENTENCE.format(name="text") * 6
@@ -98,9 +98,9 @@ async def test_a_refresh_is_followed_as_in_browsers(crawl, live):
     ]
     by_field = live.put("/field", "<title>Start</title>Wait", headers={"Refresh": "0; url=/goal"})
 
-    found = await titles(crawl, *urls, by_field)
+    results = await titles(crawl, *urls, by_field)
 
-    assert found == [*REFRESHES.values(), "Goal"]
+    assert results == [*REFRESHES.values(), "Goal"]
 
 
 @pytest.mark.parametrize("target", ["/b", "/a"])

@@ -24,7 +24,7 @@ async def state_of(crawl, live):
             name: await captures.of_url(conn, live.url(f"/{name}"), limit=9) for name in NAMES
         }
         count = await conn.execute(text("SELECT count(*) FROM snapshot"))
-        return {name: len(found) for name, found in captures_by_name.items()}, count.scalar()
+        return {name: len(result) for name, result in captures_by_name.items()}, count.scalar()
 
 
 NAMES = ("foxes", "geese")

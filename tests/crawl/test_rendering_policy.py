@@ -32,7 +32,7 @@ ALWAYS = ["whole", *AUTO, "broken"]
 
 
 @pytest.mark.parametrize(
-    ("mode", "asked", "shown"),
+    ("mode", "requested", "shown"),
     [
         ("auto", False, AUTO),
         ("auto", True, ALWAYS),
@@ -41,13 +41,13 @@ ALWAYS = ["whole", *AUTO, "broken"]
         ("never", True, ALWAYS),
     ],
 )
-async def test_the_setting_selects_pages_and_a_request_overrides_it(crawl, mode, asked, shown):
+async def test_the_setting_selects_pages_and_a_request_overrides_it(crawl, mode, requested, shown):
     context = crawl.context
     settings = replace(context.settings, render=mode)
     renderer = renderer_of(replace(context, settings=settings))
 
     def is_wanted(name):
-        return renderer.is_wanted("http://a.example/", *LOOKS[name], requested=asked)
+        return renderer.is_wanted("http://a.example/", *LOOKS[name], requested=requested)
 
     assert [*filter(is_wanted, LOOKS)] == shown
 
@@ -91,6 +91,6 @@ async def test_the_rule_of_a_site_replaces_the_setting(crawl):
     )
     renderer = renderer_of(crawl.context)
 
-    for host, wanted in (("a", True), ("b", False), ("c", False)):
-        found = renderer.is_wanted(f"http://{host}.example/", *LOOKS["whole"], requested=False)
-        assert found is wanted, host
+    for host, expected in (("a", True), ("b", False), ("c", False)):
+        result = renderer.is_wanted(f"http://{host}.example/", *LOOKS["whole"], requested=False)
+        assert result is expected, host

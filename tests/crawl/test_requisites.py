@@ -37,10 +37,10 @@ async def test_a_requisite_is_fetched_once_for_many_pages_at_the_same_time(recor
     ]
     await live.wait_for_request("/dot.png")
     release.set()
-    found = await asyncio.gather(*pages)
+    results = await asyncio.gather(*pages)
 
     assert live.requests["/dot.png"] == 1
-    assert [[each.status for each in outcomes] for outcomes in found] == [[200]] * 5
+    assert [[each.status for each in outcomes] for outcomes in results] == [[200]] * 5
     await requisites.fetch_all(live.url("/later"), (image(put),))
     assert live.requests["/dot.png"] == 1
 
@@ -94,9 +94,9 @@ async def test_a_fetch_without_waiting_pages_is_cancelled(start_crawl, live, slo
         async with crawl.context.throttle.slot(host(style.url)), asyncio.timeout(60):
             await begin(requisites, live, "third", image(live.put("/dot.png", "x")))
         release.set()
-        (found,) = await requisites.fetch_all(live.url("/fourth"), (style,))
+        (outcomes,) = await requisites.fetch_all(live.url("/fourth"), (style,))
 
-    assert found.status == 200
+    assert outcomes.status == 200
     assert live.requests["/site.css"] == 2
 
 
@@ -147,46 +147,46 @@ async def test_a_stored_resource_that_replay_refuses_is_missing_and_says_why(sta
     for path, (_, _, kind, headers, body) in served.items():
         live.put(path, body, kind=kind, headers=headers)
     live.put("/app.png", status=302, headers={"Location": "intent://picture"})
-    wanted = [Requisite(live.url(path), kind) for path, (kind, *_) in served.items()]
-    wanted.append(image(live.url("/app.png")))
+    requisites = [Requisite(live.url(path), kind) for path, (kind, *_) in served.items()]
+    requisites.append(image(live.url("/app.png")))
     expected = {live.url(path): reason for path, (_, reason, *_) in served.items()}
     expected[live.url("/app.png")] = "invalid-url"
 
     for _ in range(2):  # the second crawl uses the stored responses
-        how = {"max_decoded_bytes": 4000, "requisite_max_age": 3600}
-        async with start_crawl(**how) as crawl, crawl.recording():
-            found = await Requisites(crawl.context).fetch_all(live.url("/"), tuple(wanted))
-        reasons = {each.url: each.failure and each.failure.kind for each in found}
+        options = {"max_decoded_bytes": 4000, "requisite_max_age": 3600}
+        async with start_crawl(**options) as crawl, crawl.recording():
+            outcomes = await Requisites(crawl.context).fetch_all(live.url("/"), tuple(requisites))
+        reasons = {each.url: each.failure and each.failure.kind for each in outcomes}
 
         assert reasons == expected
-        assert {each.url for each in found if each.is_missing} == {
+        assert {each.url for each in outcomes if each.is_missing} == {
             u for u in expected if expected[u]
         }
-        assert {each.status for each in found} == {200, 302}
+        assert {each.status for each in outcomes} == {200, 302}
 
 
 async def test_style_sheet_imports_are_fetched_and_cycles_end(recording, live):
     live.put("/a.css", '@import "b.css"; p { background: url(dot.png) }', kind="text/css")
     live.put("/b.css", '@import "a.css";', kind="text/css")
     live.put("/dot.png", "x", kind="image/png")
-    wanted = (Requisite(live.url("/a.css"), RequisiteKind.STYLE),)
+    requisites = (Requisite(live.url("/a.css"), RequisiteKind.STYLE),)
 
-    found = await Requisites(recording).fetch_all(live.url("/"), wanted)
+    outcomes = await Requisites(recording).fetch_all(live.url("/"), requisites)
 
-    assert {each.url: each.status for each in found} == {
+    assert {each.url: each.status for each in outcomes} == {
         live.url(path): 200 for path in ("/a.css", "/b.css", "/dot.png")
     }
     assert set(live.requests.values()) == {1}
 
 
 async def test_resources_above_the_limit_are_left_out_and_reported(start_crawl, live):
-    wanted = tuple(image(live.put(f"/{n}.png", "x", kind="image/png")) for n in range(5))
+    requisites = tuple(image(live.put(f"/{n}.png", "x", kind="image/png")) for n in range(5))
     async with start_crawl(max_requisites=3) as crawl, crawl.recording():
-        found = await Requisites(crawl.context).fetch_all(live.url("/"), wanted)
+        outcomes = await Requisites(crawl.context).fetch_all(live.url("/"), requisites)
 
-    assert sum(each.status == 200 for each in found) == 3
-    assert {each.failure.kind for each in found if each.failure} == {FailureKind.TOO_LARGE}
-    assert len(found) == 5
+    assert sum(each.status == 200 for each in outcomes) == 3
+    assert {each.failure.kind for each in outcomes if each.failure} == {FailureKind.TOO_LARGE}
+    assert len(outcomes) == 5
 
 
 async def test_resources_that_time_out_are_left_out_and_reported(start_crawl, live):
@@ -199,7 +199,7 @@ async def test_resources_that_time_out_are_left_out_and_reported(start_crawl, li
     )
     async with start_crawl(page_timeout=5) as crawl, crawl.recording():
         requisites = Requisites(crawl.context)
-        found = await requisites.fetch_all(live.url("/"), (image(slow), image(quick)))
+        outcomes = await requisites.fetch_all(live.url("/"), (image(slow), image(quick)))
 
-    assert {each.url: each.status for each in found} == {slow: None, quick: 200}
-    assert [each.failure.kind for each in found if each.failure] == [FailureKind.TIMEOUT]
+    assert {each.url: each.status for each in outcomes} == {slow: None, quick: 200}
+    assert [each.failure.kind for each in outcomes if each.failure] == [FailureKind.TIMEOUT]

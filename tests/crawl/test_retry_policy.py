@@ -56,8 +56,8 @@ def test_only_temporary_failures_are_retried():
 
 
 def test_retry_after_is_respected_unless_too_long():
-    for asked, seconds in [(1, 5), (60, 60), (3600, 3600), (3601, None), (86400, None)]:
-        again = retry_at(status(429, float(asked)), lease(0), SETTINGS, NOW)
+    for delay, seconds in [(1, 5), (60, 60), (3600, 3600), (3601, None), (86400, None)]:
+        again = retry_at(status(429, float(delay)), lease(0), SETTINGS, NOW)
 
         assert again == (None if seconds is None else NOW + timedelta(seconds=seconds))
 

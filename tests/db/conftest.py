@@ -171,13 +171,13 @@ def find(db: Database) -> Callable[..., object]:
     """Return (document, entry id) of the matches of a query, newest first."""
 
     async def matching(
-        q: str, filters: Filters | None = None, *, beyond: int | None = None, count: int = 9
+        q: str, filters: Filters | None = None, *, after: int | None = None, count: int = 9
     ) -> list[tuple[int, int]]:
         query = parse_query(q)
         async with db.read() as conn:
             request = SearchRequest(query, filters or Filters(), SearchContext(NOW))
-            found = await search.found(conn, split(query), request, after=beyond, count=count)
-        pairs = zip(found.documents, found.entries, strict=True)
+            result = await search.found(conn, split(query), request, after=after, count=count)
+        pairs = zip(result.documents, result.entries, strict=True)
         return [(row, entry_id) for row, entry_id in pairs if entry_id is not None]
 
     return matching

@@ -18,34 +18,34 @@ def at(seconds):
 def index(db, capture):
     """Index captures."""
 
-    async def insert(*found):
+    async def insert(*expected):
         async with db.write() as conn:
-            names = {each.location.segment for each in found}
+            names = {each.location.segment for each in expected}
             await segment_rows.set_indexed_with_ids(conn, dict.fromkeys(names, 10**6))
-            return await captures.insert_all(conn, found)
+            return await captures.insert_all(conn, expected)
 
     return insert
 
 
-async def nearest(db, url, seconds, **how):
+async def nearest(db, url, seconds, **options):
     async with db.read() as conn:
-        return await captures.nearest(conn, url, at(seconds), **how)
+        return await captures.nearest(conn, url, at(seconds), **options)
 
 
 async def test_a_capture_is_returned_as_inserted(db, capture, index):
-    kept = capture(
+    stored = capture(
         URL, status=301, redirect_to="http://b.example/", is_revisit=True, ip="192.0.2.1"
     )
-    await index(kept)
+    await index(stored)
 
-    assert await nearest(db, URL, 0) == kept
+    assert await nearest(db, URL, 0) == stored
 
 
 async def test_the_nearest_capture_is_found_and_the_earlier_of_two_equally_near(db, capture, index):
     await index(*[capture(URL, seconds) for seconds in (0, 10, 30)])
 
-    for wanted, expected in {-50: 0, 0: 0, 4: 0, 5: 0, 6: 10, 10: 10, 29: 30, 99: 30}.items():
-        assert (await nearest(db, URL, wanted)).timestamp == at(expected), wanted
+    for moment, expected in {-50: 0, 0: 0, 4: 0, 5: 0, 6: 10, 10: 10, 29: 30, 99: 30}.items():
+        assert (await nearest(db, URL, moment)).timestamp == at(expected), moment
 
 
 async def test_an_equivalent_url_is_used_if_the_exact_url_has_no_capture(db, capture, index):
@@ -85,20 +85,20 @@ async def test_records_that_share_an_id_have_a_row_each(db, capture, index):
     await index(three)
 
     async with db.read() as conn:
-        found = await captures.of_records(conn, [(URL, "urn:uuid:same")])
+        rows = await captures.of_records(conn, [(URL, "urn:uuid:same")])
 
-    assert found == {(URL, "urn:uuid:same"): [(1, one), (2, two), (3, three)]}
+    assert rows == {(URL, "urn:uuid:same"): [(1, one), (2, two), (3, three)]}
 
 
 async def test_aliases_on_the_same_host_come_first(db, capture):
     elsewhere = [f"http://ads{n:03}.example/go" for n in range(3 * MAX_ALIASES)]
-    own = ["http://a.example/short", "http://www.a.example/page", "https://a.example/page"]
-    leading = [*elsewhere, own[0]]
+    same_host = ["http://a.example/short", "http://www.a.example/page", "https://a.example/page"]
+    leading = [*elsewhere, same_host[0]]
     async with db.write() as conn:
         await segment_rows.set_indexed_with_ids(conn, {capture(URL).location.segment: 1 << 30})
         await captures.insert_all(conn, [capture(each, redirect_to=URL) for each in leading])
-        await captures.insert_all(conn, [capture(each) for each in (URL, *own[1:])])
+        await captures.insert_all(conn, [capture(each) for each in (URL, *same_host[1:])])
 
         aliases = await aliases_of(conn, URL)
 
-    assert aliases == [*own, *elsewhere][:MAX_ALIASES]
+    assert aliases == [*same_host, *elsewhere][:MAX_ALIASES]

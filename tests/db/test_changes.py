@@ -39,11 +39,11 @@ class Follower:
     async def read_changes(self, limit: int) -> bool:
         """Read the next changes; return whether there were any."""
         async with self._db.read() as conn:
-            found = await jobs.changes_after(conn, self._cursor, limit=limit)
-        for each in found:
+            result = await jobs.changes_after(conn, self._cursor, limit=limit)
+        for each in result:
             self.known[each.job.id] = each.job
             self._cursor = each.cursor
-        return bool(found)
+        return bool(result)
 
     async def catch_up(self) -> dict[int, Job]:
         while await self.read_changes(3):
@@ -64,13 +64,13 @@ class Queue:
             match what:
                 case "save":
                     self._made += 3
-                    wanted = [_seed(self._made + n) for n in range(3)]
-                    await new_entries.receive(conn, wanted, now=now, recapture=True)
+                    seeds = [_seed(self._made + n) for n in range(3)]
+                    await new_entries.receive(conn, seeds, now=now, recapture=True)
                 case "lease":
-                    taken = await queue.lease_only(
+                    leases = await queue.lease_only(
                         conn, range(99), owner="me", count=2, busy=(), now=NOON + timedelta(days=1)
                     )
-                    self._leased += taken
+                    self._leased += leases
                 case "give back":
                     leased, self._leased = self._leased, []
                     ids = [each.job_id for each in leased]
@@ -105,9 +105,9 @@ def test_a_follower_knows_the_state_of_every_job(steps):
                     await follower.read_changes(given_)
                 else:
                     await worked.step(what, given_)
-            known, there = await follower.catch_up(), await _all_jobs(db)
+            followed, actual = await follower.catch_up(), await _all_jobs(db)
             await db.close()
-            assert known == there
+            assert followed == actual
 
     asyncio.run(follow())
 
@@ -129,11 +129,11 @@ async def test_concurrent_writers_are_seen_completely(db, index_location):
             writers.create_task(_save_often(mine, NOON))
             writers.create_task(_save_often(theirs, NOON - timedelta(seconds=1)))
         done.set()
-    known = await follower.catch_up()
+    followed = await follower.catch_up()
     await other.close()
 
-    assert known == await _all_jobs(db)
-    assert {each.state for each in known.values()} == {State.QUEUED}
+    assert followed == await _all_jobs(db)
+    assert {each.state for each in followed.values()} == {State.QUEUED}
 
 
 async def _save_often(worked: Queue, now: datetime) -> None:

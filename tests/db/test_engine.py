@@ -73,8 +73,8 @@ async def test_two_concurrent_writers_lose_no_update(db, other):
     async def count_on(who):
         for _ in range(20):
             async with who.write() as conn:
-                found = (await conn.execute(select(counter.c.value).where(is_ours))).scalar()
-                await conn.execute(counter.update().where(is_ours).values(value=found + 1))
+                result = (await conn.execute(select(counter.c.value).where(is_ours))).scalar()
+                await conn.execute(counter.update().where(is_ours).values(value=result + 1))
 
     is_ours = counter.c.name == "a row"
     async with db.write() as conn:
@@ -214,11 +214,11 @@ def test_stored_texts_contain_no_nul_and_are_restored(text):
 def test_long_keys_are_shortened_and_stay_unique(letter):
     most = MAX_KEY_BYTES // len(letter.encode())
     keys = [letter * length for length in range(most - 1, most + 3)]
-    kept = [shortened(key) for key in keys]
+    shortened_keys = [shortened(key) for key in keys]
 
-    assert kept[:2] == keys[:2]
-    assert len({*kept}) == len(keys)
-    assert all(len(key.encode()) <= MAX_KEY_BYTES for key in kept)
+    assert shortened_keys[:2] == keys[:2]
+    assert len({*shortened_keys}) == len(keys)
+    assert all(len(key.encode()) <= MAX_KEY_BYTES for key in shortened_keys)
 
 
 MANY = 20_000

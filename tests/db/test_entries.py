@@ -24,22 +24,22 @@ async def filled(db, seed, add_snapshot):
 
 
 async def pages(db, filters, limit):
-    below, found = None, []
+    below, results = None, []
     while True:
         async with db.read() as conn:
             page, below = await entries.newest(conn, filters, below=below, limit=limit)
-        found.append(page)
+        results.append(page)
         if below is None:
-            return found
+            return results
 
 
 async def test_pagination_shows_each_entry_of_one_second_once(db, filled):
     for limit in (1, 3, 8, 9):
-        found = await pages(db, Filters(), limit)
+        result = await pages(db, Filters(), limit)
 
-        listed = [each.hash_url for page in found for each in page]
+        listed = [each.hash_url for page in result for each in page]
         assert listed == [each.hash_url for each in filled][::-1], limit
-        assert all(len(page) == limit for page in found[:-1]), limit
+        assert all(len(page) == limit for page in result[:-1]), limit
 
 
 FILTERED = (
@@ -68,10 +68,10 @@ async def test_an_annotation_is_pending_until_its_record_is_written(db, filled, 
         for tag in ("old", "new"):
             seeds = [seed(filled[0].url, tags=(tag,)), seed(filled[7].url, tags=(tag,))]
             await new_entries.receive(conn, seeds, now=NOW, recapture=False)
-            found = await edit_history.unrecorded(conn, 9)
-            revisions.append((await entries.with_revisions(conn, found))[entry_id].revision)
+            result = await edit_history.unrecorded(conn, 9)
+            revisions.append((await entries.with_revisions(conn, result))[entry_id].revision)
 
-            assert found == [entry_id], "the other entry waits for its first visit"
+            assert result == [entry_id], "the other entry waits for its first visit"
 
         await edit_history.mark_recorded(conn, {entry_id: revisions[0]})
         assert await edit_history.unrecorded(conn, 9) == [entry_id], "it was changed meanwhile"

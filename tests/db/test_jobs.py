@@ -44,17 +44,17 @@ def visits(*minutes):
 
 
 async def test_a_visit_of_a_completed_job_is_superseded(conn):
-    found = await jobs.superseded(conn, visits(-1, 1, 5, 7, 10))
+    superseded_ids = await jobs.superseded(conn, visits(-1, 1, 5, 7, 10))
 
-    assert found == {*visits(1, 7)}
+    assert superseded_ids == {*visits(1, 7)}
 
 
 async def test_a_late_visit_is_superseded_even_if_the_next_job_exists(conn):
-    made = {"created_at": int((MADE + timedelta(minutes=11)).timestamp())}
+    values = {"created_at": int((MADE + timedelta(minutes=11)).timestamp())}
     seed = Seed(VISIT_URL, URL, host(URL), Annotation(URL, MADE))
     (second,) = await new_entries.receive(conn, [seed], now=MADE, recapture=True)
-    await conn.execute(update(job).where(job.c.id == second.job_id).values(made))
+    await conn.execute(update(job).where(job.c.id == second.job_id).values(values))
 
-    found = await jobs.superseded(conn, visits(10, 11, 14), grace=timedelta(minutes=10))
+    superseded_ids = await jobs.superseded(conn, visits(10, 11, 14), grace=timedelta(minutes=10))
 
-    assert found == {*visits(10)}
+    assert superseded_ids == {*visits(10)}

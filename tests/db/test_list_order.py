@@ -51,8 +51,8 @@ def database(db):
 
 async def years(database, most=9):
     async with database.read() as conn:
-        found = {each.field: each.values for each in await facets_of_all(conn, most=most)}
-    return [(each.value, each.count, each.is_more) for each in found.get("added", ())]
+        results = {each.field: each.values for each in await facets_of_all(conn, most=most)}
+    return [(each.value, each.count, each.is_more) for each in results.get("added", ())]
 
 
 async def test_years_with_entries_are_listed_newest_first(database):

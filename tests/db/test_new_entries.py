@@ -11,9 +11,9 @@ from archiver.model.seed import RevisedSeed, SaveOutcome
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
 
-async def receive(db, *seeds, recapture=False, **more):
+async def receive(db, *seeds, recapture=False, **options):
     async with db.write() as conn:
-        return await new_entries.receive(conn, seeds, now=NOW, recapture=recapture, **more)
+        return await new_entries.receive(conn, seeds, now=NOW, recapture=recapture, **options)
 
 
 async def entry_of(db, seed):
@@ -48,11 +48,11 @@ async def test_metadata_of_repeated_urls_is_merged(db, seed):
         for batch in [(one, two)] if in_one_batch else [(one,), (two,)]:
             await receive(db, *batch)
 
-        _, found = await entry_of(db, one)
-        assert found.title == "Mine"
-        assert found.annotation.tags == ("a", "b", "c")
-        assert found.annotation.note == "First.\n\nTwice.\n\nAgain."
-        assert found.annotation.added_at == early
+        _, result = await entry_of(db, one)
+        assert result.title == "Mine"
+        assert result.annotation.tags == ("a", "b", "c")
+        assert result.annotation.note == "First.\n\nTwice.\n\nAgain."
+        assert result.annotation.added_at == early
 
 
 async def test_an_import_adds_metadata_to_captured_entries_without_a_job(db, seed, add_snapshot):
@@ -65,10 +65,10 @@ async def test_an_import_adds_metadata_to_captured_entries_without_a_job(db, see
         await add_snapshot(conn, entry_id, "http://a.example/")
         await queue.end_jobs(conn, [(lease, "20260301120000", None)], NOW)
 
-    (known,) = await receive(db, seed("http://a.example/", tags=("later",)))
+    (result,) = await receive(db, seed("http://a.example/", tags=("later",)))
     (again,) = await receive(db, seed("http://a.example/"), recapture=True)
 
-    assert (known.outcome, known.job_id) == (SaveOutcome.KNOWN, None)
+    assert (result.outcome, result.job_id) == (SaveOutcome.KNOWN, None)
     assert (again.outcome, again.job_id is None) == (SaveOutcome.ADDED, False)
     assert (await entry_of(db, seed("http://a.example/")))[1].annotation.tags == ("later",)
     async with db.read() as conn:

@@ -235,8 +235,8 @@ async def test_reads_use_an_index(db, watched):
         async with db.read() as conn:
             await read(conn)
         assert watched.steps, name
-        if found := [*watched.scans(), *watched.sorts(), *watched.built_views()]:
-            wrong[name] = found
+        if result := [*watched.scans(), *watched.sorts(), *watched.built_views()]:
+            wrong[name] = result
 
     assert wrong == {}
 

@@ -19,13 +19,13 @@ def fill(db, seed):
     """Queue pages of hosts in this order: ``("a", 3)`` is three of a.example."""
 
     async def queue_up(*hosts: tuple[str, int], **more: object) -> None:
-        wanted = [
+        seeds = [
             seed(f"http://{host}.example/{number}")
             for host, count in hosts
             for number in range(count)
         ]
         async with db.write() as conn:
-            await new_entries.receive(conn, wanted, now=NOW, **{"recapture": False, **more})
+            await new_entries.receive(conn, seeds, now=NOW, **{"recapture": False, **more})
 
     return queue_up
 
@@ -75,17 +75,17 @@ async def test_a_served_host_moves_to_the_end_of_the_queue(db, fill):
 async def test_a_host_without_a_response_gets_one_lease(db, fill):
     await fill(("a", 50), ("b", 3))
 
-    found = await lease(db, 9, per_host=4, hosts=HostGroups(proven=["b.example"]))
+    leases = await lease(db, 9, per_host=4, hosts=HostGroups(proven=["b.example"]))
 
-    assert Counter(each.entry.host for each in found) == {"a.example": 1, "b.example": 3}
+    assert Counter(each.entry.host for each in leases) == {"a.example": 1, "b.example": 3}
 
 
 async def test_suspect_hosts_get_half_as_many_leases_as_others(db, fill):
     await fill(*[(f"h{number}", 1) for number in range(30)], ("a", 50))
 
-    found = await lease(db, 20, per_host=50, hosts=HostGroups(proven=["a.example"]))
+    leases = await lease(db, 20, per_host=50, hosts=HostGroups(proven=["a.example"]))
 
-    assert Counter(each.entry.host == "a.example" for each in found) == {True: 10, False: 10}
+    assert Counter(each.entry.host == "a.example" for each in leases) == {True: 10, False: 10}
 
 
 async def test_suspect_hosts_get_the_slots_that_others_leave(db, fill):
@@ -102,13 +102,13 @@ async def test_two_processes_are_never_leased_the_same_job(db, fill, index_locat
     await fill(("a", 7), ("b", 7))
     other = await Database.open(index_location)
 
-    taken = []
-    while found := [*await lease(db, 2, owner="one"), *await lease(other, 2, owner="two")]:
-        taken += found
+    all_leases = []
+    while leases := [*await lease(db, 2, owner="one"), *await lease(other, 2, owner="two")]:
+        all_leases += leases
     await other.close()
 
-    assert len(taken) == 14
-    assert len({each.job_id for each in taken}) == 14
+    assert len(all_leases) == 14
+    assert len({each.job_id for each in all_leases}) == 14
     async with db.read() as conn:
         assert sorted(await queue.job_owners(conn)) == ["one", "two"]
 
@@ -138,11 +138,11 @@ async def test_hosts_without_jobs_never_block_the_queue(db, fill):
         stale = [(1, f"gone{n}.example", int(early.timestamp() * 1000)) for n in range(50)]
         await queue.set_ready(conn, stale)
 
-    taken = []
+    leases = []
     for _ in range(40):
-        taken += await lease(db, 4)
+        leases += await lease(db, 4)
 
-    assert len(taken) == 4
+    assert len(leases) == 4
     async with db.read() as conn:
         assert await queue.next_due(conn, ()) is None
         assert (await conn.execute(select(queue_host))).all() == []
@@ -164,7 +164,7 @@ async def test_a_process_that_lost_a_lease_can_neither_complete_nor_delay_the_jo
     await fill(("a", 1))
     (lost,) = await lease(db, 1, owner="me")
     await return_leases(db, [lost])
-    (held,) = await lease(db, 1, owner="other")
+    (other_lease,) = await lease(db, 1, owner="other")
 
     async with db.write() as conn:
         await queue.end_jobs(conn, [(lost, "20260301120000", None)], NOW)
@@ -172,7 +172,7 @@ async def test_a_process_that_lost_a_lease_can_neither_complete_nor_delay_the_jo
 
         counts = await jobs.queue_counts(conn)
         assert (counts.fetching, counts.queued, counts.saved) == (1, 0, 0)
-        await queue.end_jobs(conn, [(held, "20260301120000", None)], NOW)
+        await queue.end_jobs(conn, [(other_lease, "20260301120000", None)], NOW)
         assert (await jobs.queue_counts(conn)).saved == 1
 
 
@@ -183,10 +183,10 @@ async def test_a_delayed_job_is_not_leased_early_and_blocks_no_others(db, fill):
     async with db.write() as conn:
         await queue.postpone_jobs(conn, [(first, FAILURE, later)], NOW)
 
-    rest = await lease(db, 9)
+    further = await lease(db, 9)
 
-    assert len(rest) == 2
-    assert first.job_id not in {each.job_id for each in rest}
+    assert len(further) == 2
+    assert first.job_id not in {each.job_id for each in further}
     async with db.read() as conn:
         assert await queue.next_due(conn, ()) == later
         assert await queue.next_due(conn, (first.entry.host,)) is None
@@ -198,17 +198,17 @@ async def test_leasing_can_be_limited_to_some_jobs(db, fill):
     await fill(("a", 9))
     async with db.read() as conn:
         newest = select(job.c.id).order_by(job.c.id.desc()).limit(3)
-        wanted = (await conn.execute(newest)).scalars().all()
+        job_ids = (await conn.execute(newest)).scalars().all()
     async with db.write() as conn:
         of_busy = await queue.lease_only(
-            conn, wanted, owner="me", count=9, busy=["a.example"], now=NOW
+            conn, job_ids, owner="me", count=9, busy=["a.example"], now=NOW
         )
-        taken = await queue.lease_only(
-            conn, wanted, owner="me", count=9, busy=["b.example"], now=NOW
+        leases = await queue.lease_only(
+            conn, job_ids, owner="me", count=9, busy=["b.example"], now=NOW
         )
 
     assert not of_busy
-    assert {each.job_id for each in taken} == set(wanted)
+    assert {each.job_id for each in leases} == set(job_ids)
 
 
 async def test_a_worker_leases_jobs_only_of_its_hosts(db, fill):
@@ -218,7 +218,7 @@ async def test_a_worker_leases_jobs_only_of_its_hosts(db, fill):
     async with db.read() as conn:
         due = await host_queue.due_hosts(conn, ["h0.example"], now=NOW, count=9)
     async with db.write() as conn:
-        taken = await queue.lease(
+        leases = await queue.lease(
             conn,
             owner="me",
             count=100,
@@ -227,13 +227,13 @@ async def test_a_worker_leases_jobs_only_of_its_hosts(db, fill):
             now=NOW,
             locked_hosts=mine,
         )
-        others = await queue.lease_only(
+        other_leases = await queue.lease_only(
             conn, range(1, 9), owner="me", count=9, busy=[], now=NOW, locked_hosts=["h2.example"]
         )
 
     assert sorted(due) == ["h1.example", "h2.example", "h3.example"]
-    assert sorted(each.entry.host for each in taken) == [mine[0], mine[0], mine[1]]
-    assert {each.entry.host for each in others} == {"h2.example"}
+    assert sorted(each.entry.host for each in leases) == [mine[0], mine[0], mine[1]]
+    assert {each.entry.host for each in other_leases} == {"h2.example"}
 
 
 async def begun_import(db):

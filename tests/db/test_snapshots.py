@@ -47,9 +47,9 @@ async def test_snapshots_before_and_after_a_time(db, entry_id):
         return [None if each is None else at(each) for each in seconds]
 
     async with db.read() as conn:
-        for seconds, found in AROUND.items():
+        for seconds, result in AROUND.items():
             both = await snapshots.around(conn, entry_id, at(seconds))
-            assert moments(both) == expected(found), seconds
-        for seconds, found in NEIGHBOURS.items():
+            assert moments(both) == expected(result), seconds
+        for seconds, result in NEIGHBOURS.items():
             both = await snapshots.neighbours(conn, entry_id, at(seconds))
-            assert [*both] == expected(found), seconds
+            assert [*both] == expected(result), seconds

@@ -104,8 +104,16 @@ async def test_the_article_of_the_newer_extractor_wins_in_any_order(
     db, lease, add_snapshot, new_snapshot, found
 ):
     async with db.write() as conn:
-        for by, words in (("9", "nine"), ("10", "ten"), ("1", "one"), ("odd", "odd"), ("10", "x")):
-            again = await new_snapshot(conn, lease.entry.id, URL, 5, ("", words), extractor=by)
+        for extractor, words in (
+            ("9", "nine"),
+            ("10", "ten"),
+            ("1", "one"),
+            ("odd", "odd"),
+            ("10", "x"),
+        ):
+            again = await new_snapshot(
+                conn, lease.entry.id, URL, 5, ("", words), extractor=extractor
+            )
             await visit_results.add_snapshots(conn, [again])
 
     async with db.read() as conn:
@@ -123,11 +131,11 @@ async def test_attempts_are_recorded_and_a_retry_leaves_the_entry_queued(db, lea
 
     async with db.read() as conn:
         (job,) = await jobs.by_ids(conn, [lease.job_id])
-        kept = (await conn.execute(select(func.count()).select_from(attempt))).scalar()
+        count = (await conn.execute(select(func.count()).select_from(attempt))).scalar()
         counts = await jobs.queue_counts(conn)
     assert (job.state, job.attempts, job.not_before) == (State.QUEUED, 1, again)
     assert job.failure == FAILURE
-    assert kept == 1
+    assert count == 1
     assert (counts.queued, counts.fetching) == (1, 0)
     assert (await entry_of(db, lease)).state is State.QUEUED
 

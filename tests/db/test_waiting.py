@@ -15,8 +15,8 @@ async def test_waiting_times_depend_on_retries_and_on_the_pace_of_the_newest_job
     urls = ["http://a.example/1", "http://a.example/2", "http://b.example/"]
     later, failure = NOW + timedelta(minutes=3), Failure(FailureKind.HTTP_STATUS, "429.", 429)
     async with db.write() as conn:
-        made = await new_entries.receive(conn, [*map(seed, urls)], now=NOW, recapture=True)
-        first, second, other = (each.job_id for each in made)
+        results = await new_entries.receive(conn, [*map(seed, urls)], now=NOW, recapture=True)
+        first, second, other = (each.job_id for each in results)
         postponed = {"failure": attempts.dump_failure(failure), "not_before_ms": to_ms(later)}
         await conn.execute(update(job).where(job.c.id == first).values(postponed))
 

@@ -27,13 +27,13 @@ def moments(recorded, lose) -> Iterator[tuple[dict[str, bytes], list]]:
     The moments are just before each sync, when most changes can be lost. Equal states are yielded
     once. An acknowledgement changes no file, so the next state is checked against it.
     """
-    disk, acknowledged, seen = Disk(recorded.data), [], set()
+    disk, acknowledged, states = Disk(recorded.data), [], set()
     for call in recorded.calls:
         if call.name in SYNCS or _ends_a_transaction(call):
-            yield from _if_new(lose(disk), acknowledged, seen)
+            yield from _if_new(lose(disk), acknowledged, states)
         acknowledged += [each for each in recorded.acknowledged if each.call is call]
         disk.apply(call)
-    yield from _if_new(lose(disk), acknowledged, seen)
+    yield from _if_new(lose(disk), acknowledged, states)
 
 
 def _ends_a_transaction(call) -> bool:
@@ -46,12 +46,12 @@ def _ends_a_transaction(call) -> bool:
     return is_head and any(call.data[4:8])
 
 
-def _if_new(files, acknowledged, seen):
+def _if_new(files, acknowledged, states):
     digest = hashlib.sha256(b"%d" % len(acknowledged))
     for name, content in sorted(files.items()):
         digest.update(b"%s %d " % (name.encode(), len(content)) + content)
-    if digest.digest() not in seen:
-        seen.add(digest.digest())
+    if digest.digest() not in states:
+        states.add(digest.digest())
         yield files, [*acknowledged]
 
 

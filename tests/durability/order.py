@@ -28,12 +28,12 @@ def first_sync(recorded, path, *, since):
     )
 
 
-def first_write(recorded, path, *, of):
-    """Return the first call that wrote the bytes ``of`` to a file."""
+def first_write(recorded, path, *, marker):
+    """Return the first call that wrote the bytes ``marker`` to a file."""
     return next(
         call
         for call in recorded.calls
-        if call.name in ("write", "pwrite64") and call.path == str(path) and of in call.data
+        if call.name in ("write", "pwrite64") and call.path == str(path) and marker in call.data
     )
 
 
@@ -54,13 +54,13 @@ def index_log(recorded):
 
 def a_record_is_on_disk_before_any_row_contains_its_id(served, added):
     for recorded in (served, added):
-        found = captures(recorded)
+        rows = captures(recorded)
 
-        assert found
-        for segment, end, record_id, _ in found:
+        assert rows
+        for segment, end, record_id, _ in rows:
             path = recorded.data / "warc" / segment
             synced = first_sync(recorded, path, since=writes_up_to(recorded, path, end))
-            row = first_write(recorded, index_log(recorded), of=record_id.encode())
+            row = first_write(recorded, index_log(recorded), marker=record_id.encode())
             assert synced.end_line < row.start_line
 
 
@@ -68,21 +68,23 @@ def a_segment_name_is_on_disk_before_any_row_contains_it(served, added):
     for recorded in (served, added):
         for segment in {segment for segment, *_ in captures(recorded)}:
             path = recorded.data / "warc" / segment
-            made = next(
+            creation = next(
                 call
                 for call in recorded.calls
                 if call.name == "openat" and call.path == str(path) and "O_CREAT" in call.flags
             )
-            row = first_write(recorded, index_log(recorded), of=segment.encode())
-            assert first_sync(recorded, path.parent, since=made).end_line < row.start_line
+            row = first_write(recorded, index_log(recorded), marker=segment.encode())
+            assert first_sync(recorded, path.parent, since=creation).end_line < row.start_line
 
 
 def the_folders_of_a_new_archive_are_on_disk_before_any_row(served, added):
     for recorded in (served, added):
-        row = first_write(recorded, index_log(recorded), of=b".warc.gz")
+        row = first_write(recorded, index_log(recorded), marker=b".warc.gz")
         for folder in (recorded.data, recorded.data / "warc"):
-            made = next(c for c in recorded.calls if c.name == "mkdir" and c.path == str(folder))
-            assert first_sync(recorded, folder.parent, since=made).end_line < row.start_line
+            creation = next(
+                c for c in recorded.calls if c.name == "mkdir" and c.path == str(folder)
+            )
+            assert first_sync(recorded, folder.parent, since=creation).end_line < row.start_line
 
 
 def rows_are_on_disk_before_they_are_acknowledged(served, added):
@@ -93,8 +95,8 @@ def rows_are_on_disk_before_they_are_acknowledged(served, added):
     for recorded in (served, added):
         for each in recorded.acknowledged:
             title = f"About {each.url.rpartition('/')[2]}"
-            wanted = title if each.is_saved else each.url
-            row = first_write(recorded, index_log(recorded), of=wanted.encode())
+            expected = title if each.is_saved else each.url
+            row = first_write(recorded, index_log(recorded), marker=expected.encode())
             assert (
                 first_sync(recorded, index_log(recorded), since=row).end_line < each.call.start_line
             )

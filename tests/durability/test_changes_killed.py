@@ -34,21 +34,21 @@ MAX_SECONDS = 0.15
 class Told:
     """Acknowledged content of an archive. After a kill, the last started change may be missing."""
 
-    def __init__(self, held: dict[str, str]) -> None:
-        self.notes = {url: {note} for url, note in held.items()}
+    def __init__(self, initial: dict[str, str]) -> None:
+        self.notes = {url: {note} for url, note in initial.items()}
         self.gone: set[str] = set()
         self.hit: Counter[str] = Counter()
         self._begun: dict[str, str] = {}
 
-    def hear(self, said: dict[str, str]) -> None:
-        if "begun" in said:
-            self._begun = said
-        elif said.get("done") == "delete":
-            self.notes.pop(said["url"])
-            self.gone.add(said["url"])
-        elif said.get("done") == "edit":
-            self.notes[said["url"]] = {said["note"]}
-        if "done" in said:
+    def hear(self, message: dict[str, str]) -> None:
+        if "begun" in message:
+            self._begun = message
+        elif message.get("done") == "delete":
+            self.notes.pop(message["url"])
+            self.gone.add(message["url"])
+        elif message.get("done") == "edit":
+            self.notes[message["url"]] = {message["note"]}
+        if "done" in message:
             self._begun = {}
 
     def end(self) -> None:
@@ -61,13 +61,13 @@ class Told:
             self.notes[url].add("deleted")
         self._begun = {}
 
-    def check(self, held: dict[str, str]) -> None:
-        assert not self.gone & held.keys(), "a deleted entry came back"
+    def check(self, stored: dict[str, str]) -> None:
+        assert not self.gone & stored.keys(), "a deleted entry came back"
         for url, notes in self.notes.items():
-            assert held.get(url, "deleted") in notes, "an acknowledged note is lost"
-        assert held.keys() <= self.notes.keys()
-        self.gone |= self.notes.keys() - held.keys()
-        self.notes = {url: {note} for url, note in held.items()}
+            assert stored.get(url, "deleted") in notes, "an acknowledged note is lost"
+        assert stored.keys() <= self.notes.keys()
+        self.gone |= self.notes.keys() - stored.keys()
+        self.notes = {url: {note} for url, note in stored.items()}
 
 
 async def prepare(data: Path) -> dict[str, str]:
@@ -93,7 +93,7 @@ async def changing(data: Path) -> AsyncIterator[asyncio.subprocess.Process]:
     await process.wait()
 
 
-async def killed_once(program: asyncio.subprocess.Process, told: Told, chance) -> None:
+async def killed_once(program: asyncio.subprocess.Process, changes: Told, chance) -> None:
     """Run a process that changes the archive, and kill it."""
     program.stdin.write(b"%d\n" % chance.getrandbits(40))
     child, timer, spared = 0, None, chance.randint(0, MAX_SPARED)
@@ -101,7 +101,7 @@ async def killed_once(program: asyncio.subprocess.Process, told: Told, chance) -
         acknowledged = json.loads(await program.stdout.readline())
         child = acknowledged.get("child", child)
         if "held" in acknowledged:
-            told.check(acknowledged["held"])
+            changes.check(acknowledged["held"])
         if "done" in acknowledged:
             spared -= 1
         if "begun" in acknowledged and timer is None and spared <= 0:
@@ -109,24 +109,24 @@ async def killed_once(program: asyncio.subprocess.Process, told: Told, chance) -
             timer = asyncio.get_running_loop().call_later(delay, os.kill, child, signal.SIGKILL)
         if "ended" in acknowledged:
             assert timer, "it ended by itself"
-            return told.end()
-        told.hear(acknowledged)
+            return changes.end()
+        changes.hear(acknowledged)
 
 
 async def test_acknowledged_changes_and_deletions_survive_repeated_kills(tmp_path):
     archive = Archive(tmp_path)
-    told = Told(await prepare(archive.data))
+    changes = Told(await prepare(archive.data))
     seed = random.SystemRandom().getrandbits(40)
     log.warning("seed %s", seed)  # shown with a failure
     chance = random.Random(seed)
 
     async with changing(archive.data) as program:
         for _ in range(KILLS):
-            await killed_once(program, told, chance)
+            await killed_once(program, changes, chance)
 
-    log.warning("killed at %s", told.hit)
+    log.warning("killed at %s", changes.hit)
     listing, texts = await archive.listing_and_texts()
-    told.check({each["url"]: each["note"] for each in listing})
+    changes.check({each["url"]: each["note"] for each in listing})
     assert (await archive.run("verify")).splitlines()[-1].split("\t") == ["problems", "0"]
     assert await archive.warcio_check() == 0
     await archive.run("reindex")
@@ -134,4 +134,4 @@ async def test_acknowledged_changes_and_deletions_survive_repeated_kills(tmp_pat
     await archive.run("compact")
     assert await archive.listing_and_texts() == (listing, texts)
     assert (await archive.run("verify")).splitlines()[-1].split("\t") == ["problems", "0"]
-    assert told.gone
+    assert changes.gone

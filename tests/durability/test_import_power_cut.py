@@ -38,9 +38,9 @@ ACCEPTED, READ = "accepted", "read"
 def commanded(tmp_path_factory):
     """A recorded run of ``archiver import``."""
     directory = tmp_path_factory.mktemp("commanded")
-    data, trace, given = directory / "data", Trace(directory / "calls"), directory / NAME
-    given.write_bytes(LINKS)
-    program = (sys.executable, "-m", "archiver", "import", str(given), "--no-crawl")
+    data, trace, file = directory / "data", Trace(directory / "calls"), directory / NAME
+    file.write_bytes(LINKS)
+    program = (sys.executable, "-m", "archiver", "import", str(file), "--no-crawl")
     command = trace.command(*program)
     variables = environment(data) | batch_size_variables(BATCH)
     subprocess.run(command, env=variables, stdout=subprocess.PIPE, check=True, timeout=120)
@@ -59,8 +59,8 @@ def uploaded(tmp_path_factory):
         base = re.search(r"http://\S+?(?=/?\s)", strace.stdout.readline())[0]
         service, client = traced_process(strace.pid), Client(base)
         try:
-            wanted = f"/api/v1/imports?name={NAME}&capture=never"
-            client.request(wanted, LINKS, "application/octet-stream")
+            target = f"/api/v1/imports?name={NAME}&capture=never"
+            client.request(target, LINKS, "application/octet-stream")
             assert client.request("/api/v1/events?import=1")  # ends with the import
             client.request("/api/v1/imports/1")
         finally:
@@ -96,7 +96,7 @@ def rows_are_on_disk_before_a_report_or_an_acknowledgement(recorded):
     )
     read = next(each for each in recorded.acknowledged if each.is_saved)
     for _, _, url in ALL:
-        row = first_write(recorded, log, of=url.encode())
+        row = first_write(recorded, log, marker=url.encode())
         synced = first_sync(recorded, log, since=row)
         assert synced.end_line < report.start_line
         assert synced.end_line < read.call.start_line
@@ -105,30 +105,30 @@ def rows_are_on_disk_before_a_report_or_an_acknowledgement(recorded):
 async def test_an_import_by_command_survives_a_power_cut_or_can_be_repeated(commanded, tmp_path):
     rows_are_on_disk_before_a_report_or_an_acknowledgement(commanded)
     for lost, lose in (LOST, KILLED):
-        seen = await check_import_by_command(commanded, tmp_path / "data", lose)
-        assert {(0, 0, 0), (1, MANY, 1)} <= seen, lost
-        assert lost == LOST[0] or (1, BATCH, 0) in seen
+        states = await check_import_by_command(commanded, tmp_path / "data", lose)
+        assert {(0, 0, 0), (1, MANY, 1)} <= states, lost
+        assert lost == LOST[0] or (1, BATCH, 0) in states
 
 
 async def check_import_by_command(commanded, data, lose):
-    seen = set()
+    states = set()
     for files, acknowledged in moments(commanded, lose):
         put_back(files, data)
         async with open_app(Settings(data=data)) as archive:
-            found = await archive.import_statuses.recent()
-            rows = await rows_of(archive, found[0].id) if found else []
-            seen.add((len(found), len(rows), len(acknowledged)))
-            assert rows == ALL[: found[0].read if found else 0]
+            statuses = await archive.import_statuses.recent()
+            rows = await rows_of(archive, statuses[0].id) if statuses else []
+            states.add((len(statuses), len(rows), len(acknowledged)))
+            assert rows == ALL[: statuses[0].read if statuses else 0]
             assert len(rows) % BATCH == 0
             assert entries_there(data) == len(rows)
             if acknowledged:
                 assert rows == ALL
-                assert (found[0].read, found[0].error) == (MANY, "")
-            elif found:
+                assert (statuses[0].read, statuses[0].error) == (MANY, "")
+            elif statuses:
                 again = await archive.imports.read_file(BytesIO(LINKS), name=NAME)
                 assert (again.added, again.known) == (MANY - len(rows), len(rows))
                 assert entries_there(data) == MANY
-    return seen
+    return states
 
 
 async def test_an_uploaded_file_is_imported_completely_after_a_power_cut(
@@ -137,29 +137,29 @@ async def test_an_uploaded_file_is_imported_completely_after_a_power_cut(
     rows_are_on_disk_before_a_report_or_an_acknowledgement(uploaded)
     monkeypatch.setattr("archiver.services.crawling.POLL_SECONDS", 0.01)
     for lost, lose in (LOST, KILLED):
-        seen = await check_import_of_upload(uploaded, tmp_path / "data", lose)
-        assert {(0, 0), (1, 1), (1, 2)} <= seen, lost
+        states = await check_import_of_upload(uploaded, tmp_path / "data", lose)
+        assert {(0, 0), (1, 1), (1, 2)} <= states, lost
 
 
 async def check_import_of_upload(uploaded, data, lose):
-    seen = set()
+    states = set()
     for files, acknowledged in moments(uploaded, lose):
         put_back(files, data)
         async with open_app(Settings(data=data)) as archive:
-            found = await archive.import_statuses.recent()
-            seen.add((len(found), len(acknowledged)))
-            if not found:
+            statuses = await archive.import_statuses.recent()
+            states.add((len(statuses), len(acknowledged)))
+            if not statuses:
                 assert not acknowledged
                 assert entries_there(data) == 0
                 continue
             await archive.imports.resume()
-            async for status in archive.change_stream.one_import(found[0].id):
+            async for status in archive.change_stream.one_import(statuses[0].id):
                 last = status
             await archive.imports.stop()
             assert (last.read, last.error) == (MANY, "")
-            rows = await rows_of(archive, found[0].id)
+            rows = await rows_of(archive, statuses[0].id)
             # These were restored from the segments before the file was read.
             assert {each for _, each, _ in rows} <= {Outcome.ADDED, Outcome.KNOWN}
             assert [(row, url) for row, _, url in rows] == [(row, url) for row, _, url in ALL]
             assert entries_there(data) == MANY
-    return seen
+    return states

@@ -15,22 +15,22 @@ from tests.durability.cuts import LOSES, moments, put_back
 from tests.durability.order import ORDERS, nothing_is_acknowledged_while_the_wal_is_not_synced
 
 
-async def problems(archive, told):
+async def problems(archive, acknowledged_lines):
     """Return what differs from the acknowledgements, and the problems of the archive."""
-    found = []
-    for each in told:
+    results = []
+    for each in acknowledged_lines:
         async with archive.db.read() as conn:
-            known = await entries.by_hash(conn, hash_url(each.url))
-        if known is None:
-            found.append(f"{each.url} is gone")
+            entry = await entries.by_hash(conn, hash_url(each.url))
+        if entry is None:
+            results.append(f"{each.url} is gone")
         elif each.is_saved:
-            if not known[1].snapshot_count:
-                found.append(f"{each.url} is not saved any more")
+            if not entry[1].snapshot_count:
+                results.append(f"{each.url} is not saved any more")
                 continue
             detail = await Entries(archive.db, archive.store).snapshot(each.url)
             if "keeps to itself" not in detail.article:
-                found.append(f"{each.url} has no article")
-    return found
+                results.append(f"{each.url} has no article")
+    return results
 
 
 async def test_changes_are_on_disk_in_order_and_acknowledged_ones_survive_a_power_cut(

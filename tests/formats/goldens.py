@@ -27,9 +27,13 @@ ISO = "2020-09-13T12:26:40Z"
 WEBKIT = (UNIX + 11_644_473_600) * 1_000_000
 
 
-def bookmark(url, at=AT, /, rest=None, **fields):
-    """Return an annotation with ``rest`` in its source record."""
-    record = json.dumps(rest, ensure_ascii=False, separators=(",", ":")) if rest else ""
+def bookmark(url, at=AT, /, source_record=None, **fields):
+    """Return an annotation with ``source_record`` in its source record."""
+    record = (
+        json.dumps(source_record, ensure_ascii=False, separators=(",", ":"))
+        if source_record
+        else ""
+    )
     return Annotation(url, at, source_record=record, **fields)
 
 
@@ -80,17 +84,17 @@ def _golden_of(folder):
     """Read a golden file and its expected bookmarks from a folder."""
     about = json.loads((folder / "expected.json").read_text())
     (path,) = (each for each in folder.iterdir() if each.name != "expected.json")
-    found = []
+    results = []
     for row in about["bookmarks"]:
         texts = {
             name: tuple(row[name]) if isinstance(row[name], list) else row[name] for name in row
         }
         at = datetime.fromisoformat(texts.pop("added_at")) if "added_at" in row else None
-        rest = texts.pop("source_record", None)
-        found.append(bookmark(texts.pop("url"), at, rest, **texts))
+        source_record = texts.pop("source_record", None)
+        results.append(bookmark(texts.pop("url"), at, source_record, **texts))
     name = about.get("name", path.name)
     golden(
-        about["format"], name, _packed(path, name) if path.is_dir() else path.read_bytes(), *found
+        about["format"], name, _packed(path, name) if path.is_dir() else path.read_bytes(), *results
     )
 
 

@@ -17,7 +17,7 @@ def opened(data, name="export"):
 
 def annotations(data, name="export", *, form=None):
     """Return the annotations of a file, which must be of the format and without problems."""
-    read_as, found = opened(data, name)
+    read_as, bookmarks = opened(data, name)
     assert form is None or read_as == form
-    assert [each.problem for each in found if each.problem] == []
-    return [each.annotation for each in found]
+    assert [each.problem for each in bookmarks if each.problem] == []
+    return [each.annotation for each in bookmarks]

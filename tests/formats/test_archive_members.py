@@ -35,8 +35,8 @@ def packed(members, form):
 
 
 def members_of(data):
-    found = TarMembers(io.BytesIO(data))
-    return {name: found.read(name, 1 << 20) for name in found.names}
+    members = TarMembers(io.BytesIO(data))
+    return {name: members.read(name, 1 << 20) for name in members.names}
 
 
 @given(

@@ -15,10 +15,10 @@ def ref(kind: RenditionKind, media_type: str, record_id: RecordId = ONE) -> Rend
 
 @pytest.fixture
 def kept():
-    with StoredRenditions() as made:
-        made.note(ForeignRendition(ONE, b"first"))
-        made.note(ForeignRendition(TWO, b"second"))
-        yield made
+    with StoredRenditions() as renditions:
+        renditions.note(ForeignRendition(ONE, b"first"))
+        renditions.note(ForeignRendition(TWO, b"second"))
+        yield renditions
 
 
 def test_one_named_rendition_of_each_kind_is_imported(kept):

@@ -43,7 +43,7 @@ def test_ris_references_without_start_or_end_tag_are_separated(text):
 
 
 @pytest.mark.parametrize(
-    ("endless", "others"),
+    ("endless", "later"),
     [
         (
             f"TY  - ELEC\nTI  - Endless\nUR  - {A}\n" + "KW  - word\n" * 60_000,
@@ -55,13 +55,13 @@ def test_ris_references_without_start_or_end_tag_are_separated(text):
         ),
     ],
 )
-def test_an_unclosed_reference_is_a_problem_and_later_ones_are_read(endless, others):
-    _, found = opened(endless + others)
+def test_an_unclosed_reference_is_a_problem_and_later_ones_are_read(endless, later):
+    _, bookmarks = opened(endless + later)
 
-    assert ["incomplete" in each.problem for each in found] == [True, False, False]
-    assert "not imported" in found[2].problem
-    assert "ndless" in found[0].annotation.url_given
-    assert found[1].annotation.url_given == B
+    assert ["incomplete" in each.problem for each in bookmarks] == [True, False, False]
+    assert "not imported" in bookmarks[2].problem
+    assert "ndless" in bookmarks[0].annotation.url_given
+    assert bookmarks[1].annotation.url_given == B
 
 
 @pytest.mark.parametrize(
@@ -110,14 +110,14 @@ def test_repeated_references_to_one_text_do_not_multiply_it():
         '<dcterms:isReferencedBy rdf:resource="#n"/><dcterms:isPartOf rdf:resource="#j"/>'
         '<z:link rdf:resource="#f"/>'
     )
-    apart = (
+    items = (
         f'<bib:Memo rdf:about="#n"><rdf:value>{text}</rdf:value></bib:Memo>'
         f'<bib:Journal rdf:about="#j"><dc:title>{text}</dc:title></bib:Journal>'
         f'<z:Attachment rdf:about="#f"><rdf:value>{text}</rdf:value></z:Attachment>'
     )
 
-    first, *others = read("".join(item(n, refers) for n in range(100)) + apart)
+    first, *remaining = read("".join(item(n, refers) for n in range(100)) + items)
 
     assert first.note == text.strip()
-    assert len(others) == 99
-    assert all(len(each.note + each.source_record) < 1_200 for each in others)
+    assert len(remaining) == 99
+    assert all(len(each.note + each.source_record) < 1_200 for each in remaining)

@@ -27,8 +27,8 @@ LIKES = json.dumps({"type": "OrderedCollection", "orderedItems": [A]})
 
 
 def opened(data, name="file"):
-    form, found = read_in(data, name)
-    return form, [each.annotation.url_given for each in found]
+    form, bookmarks = read_in(data, name)
+    return form, [each.annotation.url_given for each in bookmarks]
 
 
 PACKERS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zst": zstd.compress}
@@ -60,9 +60,9 @@ def test_only_the_first_megabytes_of_a_bomb_are_read(kind, monkeypatch):
 def test_any_content_is_decompressed_unchanged(kind, parts, most):
     data = b"".join(map(PACKERS[kind], parts or [b""]))
 
-    found = compressed_files.unpacked(io.BytesIO(data), data)
+    content = compressed_files.unpacked(io.BytesIO(data), data)
 
-    assert b"".join(iter(partial(found.read, most), b"")) == b"".join(parts)
+    assert b"".join(iter(partial(content.read, most), b"")) == b"".join(parts)
 
 
 def test_only_bookmarks_are_read_from_a_data_export_of_a_service():

@@ -19,8 +19,8 @@ from tests.formats.reading import opened as read_in
 
 
 def opened(data: bytes, name: str = "bookmarks") -> tuple[str, list[str]]:
-    form, found = read_in(data, name)
-    return form, [bookmark.annotation.url_given for bookmark in found]
+    form, bookmarks = read_in(data, name)
+    return form, [bookmark.annotation.url_given for bookmark in bookmarks]
 
 
 def refusal(data: bytes, name: str = "given") -> str:
@@ -112,8 +112,8 @@ def test_columns_are_recognised_by_name_and_others_are_kept():
     table = ",".join(row) + "\n" + ",".join(map(str, row.values()))
 
     for text, rank in ((json.dumps([row]), 3), (json.dumps(row), 3), (table, "3")):
-        (found,) = annotations(text)
-        assert found == Annotation(
+        (bookmark,) = annotations(text)
+        assert bookmark == Annotation(
             A,
             datetime(2020, 9, 13, 12, 26, 40, tzinfo=UTC),
             "An A",
@@ -137,9 +137,9 @@ def test_columns_are_recognised_by_name_and_others_are_kept():
     ],
 )
 def test_column_names_are_recognised_in_each_language(header):
-    _, [found] = read_in(f"{header}\n{A};An A;x,y;note;2020-09-13;One/Two\n")
+    _, [bookmark] = read_in(f"{header}\n{A};An A;x,y;note;2020-09-13;One/Two\n")
 
-    assert found.annotation == Annotation(
+    assert bookmark.annotation == Annotation(
         A, datetime(2020, 9, 13, tzinfo=UTC), "An A", ("x", "y"), "note", folders=("One/Two",)
     )
 
@@ -175,6 +175,6 @@ _LINKS = [{"url": "https://a.example/", "title": "A"}, {"url": "https://b.exampl
     ],
 )
 def test_links_within_an_object_are_read(document, also):
-    found = {each.url_given for each in annotations(json.dumps(document), form="JSON")}
+    bookmarks = {each.url_given for each in annotations(json.dumps(document), form="JSON")}
 
-    assert found == {"https://a.example/", "https://b.example/"} | also
+    assert bookmarks == {"https://a.example/", "https://b.example/"} | also

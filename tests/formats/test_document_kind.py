@@ -82,10 +82,10 @@ def test_a_document_is_not_read_as_a_page_embedded_in_it(text, root):
 
 def test_a_saved_page_with_its_resources_is_one_page():
     for encode in AS_BYTES:
-        form, found = opened(encode(MHTML), "given.html")
+        form, bookmarks = opened(encode(MHTML), "given.html")
 
         assert form == "MHTML"
-        assert [(each.annotation.url_given, each.annotation.title) for each in found] == [
+        assert [(each.annotation.url_given, each.annotation.title) for each in bookmarks] == [
             ("https://a.example/", "A")
         ]
 

@@ -108,12 +108,12 @@ def test_front_matter_texts_are_strings_in_yaml_1_1_and_1_2(text: str) -> None:
     front = entry_markdown(entry, snapshot, "").split("---\n")[1]
 
     for read in (yaml.safe_load, READ_1_1.load, READ_1_2.load):
-        found = read(front)
-        assert [found[name] for name in ("title", "note", "byline", "site", "published")] == (
+        result = read(front)
+        assert [result[name] for name in ("title", "note", "byline", "site", "published")] == (
             [text] * 5
         )
-        assert found["tags"] == [text]
-        assert found["hash_url"] == ENTRY.hash_url
+        assert result["tags"] == [text]
+        assert result["hash_url"] == ENTRY.hash_url
 
 
 def test_a_failed_entry_contains_its_reason() -> None:

@@ -32,28 +32,28 @@ def feed(*items):
 def test_an_atom_feed_has_the_metadata_of_each_entry():
     read = feedparser.parse(write_atom(feed(item())))
 
-    (found,) = read.entries
+    (result,) = read.entries
     assert (read.bozo, read.version) == (False, "atom10")
     assert (read.feed.title, read.feed.updated) == ("archiver: x&y", "2026-04-01T00:00:00Z")
     assert {each.rel: each.href for each in read.feed.links} == {
         "self": "http://h:1/feed.atom?q=x%26y",
         "alternate": "http://h:1/snapshots?q=x%26y",
     }
-    assert found.title == "A <b> & “c”"
-    assert found.link == f"http://h:1/{hash_url(URL)}/"
-    assert {each.href for each in found.links if each.rel == "via"} == {URL}
-    assert [each.term for each in found.tags] == ["one", "t&w"]
-    assert (found.published, found.updated) == ("2026-03-01T12:00:00Z", "2026-04-01T00:00:00Z")
-    assert found.summary == "n <i>"
+    assert result.title == "A <b> & “c”"
+    assert result.link == f"http://h:1/{hash_url(URL)}/"
+    assert {each.href for each in result.links if each.rel == "via"} == {URL}
+    assert [each.term for each in result.tags] == ["one", "t&w"]
+    assert (result.published, result.updated) == ("2026-03-01T12:00:00Z", "2026-04-01T00:00:00Z")
+    assert result.summary == "n <i>"
 
 
 def test_a_json_feed_has_the_same_content():
     document = json.loads(write_json_feed(feed(item())))
 
-    (found,) = document["items"]
+    (result,) = document["items"]
     assert document["version"] == "https://jsonfeed.org/version/1.1"
-    assert (found["external_url"], found["title"]) == (URL, "A <b> & “c”")
-    assert (found["date_published"], found["tags"]) == ("2026-03-01T12:00:00Z", ["one", "t&w"])
+    assert (result["external_url"], result["title"]) == (URL, "A <b> & “c”")
+    assert (result["date_published"], result["tags"]) == ("2026-03-01T12:00:00Z", ["one", "t&w"])
 
 
 @given(words, words, words)

@@ -53,12 +53,12 @@ def test_every_field_of_buku_is_kept():
     ],
 )
 def test_addresses_that_were_not_read_are_counted(name, text):
-    _, found = opened(text, name)
+    _, bookmarks = opened(text, name)
 
-    problems = [each.problem for each in found if each.problem]
-    read = {each.annotation.url_given for each in found}
-    kept = any(B in each.annotation.source_record for each in found)
-    assert problems == ([] if B in read or kept else [format_problem(UNREAD, 1)])
+    problems = [each.problem for each in bookmarks if each.problem]
+    read = {each.annotation.url_given for each in bookmarks}
+    has_address = any(B in each.annotation.source_record for each in bookmarks)
+    assert problems == ([] if B in read or has_address else [format_problem(UNREAD, 1)])
 
 
 def test_password_files_are_refused_and_skipped_in_a_zip():
@@ -95,8 +95,8 @@ def test_a_slow_pipe_gives_the_same_result():
     for form in ("Pinboard JSON", "Pocket CSV", "OPML", "Netscape HTML", "zip file of link lists"):
         name, data, expected = GOLDENS[form]
         for size in (1, 7, 4096):
-            read_as, found = opened(Trickle(data, size), name)
-            assert (read_as, [each.annotation for each in found]) == (form, expected)
+            read_as, bookmarks = opened(Trickle(data, size), name)
+            assert (read_as, [each.annotation for each in bookmarks]) == (form, expected)
 
 
 def test_firefox_bookmarks_keep_their_order():
@@ -114,18 +114,18 @@ def test_firefox_bookmarks_keep_their_order():
         " (6, 1, 2, 2, 0, 'First', 0, NULL)",
     )
 
-    found = annotations(data, form="Firefox places.sqlite")
+    bookmarks = annotations(data, form="Firefox places.sqlite")
 
-    assert [each.title for each in found] == ["First", "B", "A"]
-    kept = {"description": "about", "last_visit_date": 7, "guid": "g", "keyword": "k"}
-    assert kept.items() <= json.loads(found[2].source_record).items()
+    assert [each.title for each in bookmarks] == ["First", "B", "A"]
+    fields = {"description": "about", "last_visit_date": 7, "guid": "g", "keyword": "k"}
+    assert fields.items() <= json.loads(bookmarks[2].source_record).items()
 
 
 def test_addresses_after_the_last_compared_one_are_not_reported(monkeypatch):
     monkeypatch.setattr(unread_addresses, "MAX_REMEMBERED", 3)
     text = "".join(f"https://site.example/{n}\n" for n in range(20_000))
 
-    _, found = opened(text, "links.txt")
+    _, bookmarks = opened(text, "links.txt")
 
-    assert len(found) == 20_000
-    assert not any(each.problem for each in found)
+    assert len(bookmarks) == 20_000
+    assert not any(each.problem for each in bookmarks)

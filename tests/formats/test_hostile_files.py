@@ -32,18 +32,18 @@ TEXTS = [
 def outcome(data, name="export"):
     """Return what a file gives: rows, or an error message."""
     try:
-        form, found = opened(data, name)
+        form, bookmarks = opened(data, name)
     except UnreadableFile:
         return "", []
-    for each in found:
+    for each in bookmarks:
         assert each.problem == "" or each.problem.endswith(".")
-    return form, found
+    return form, bookmarks
 
 
 def is_recognised(data, name="export"):
     """Return whether the file is recognised; rejected files have no format."""
-    form, found = outcome(data, name)
-    return bool(form) or not found
+    form, bookmarks = outcome(data, name)
+    return bool(form) or not bookmarks
 
 
 @pytest.mark.parametrize("form", GOLDENS)
@@ -52,8 +52,8 @@ def test_truncated_and_damaged_files_give_rows_or_a_message(form):
     middle = len(data) // 2
 
     for share in (0.1, 0.35, 0.5, 0.75, 0.9, 0.99):
-        _, found = outcome(data[: int(len(data) * share)], name)
-        assert len([each for each in found if not each.problem]) <= len(expected) + 2
+        _, bookmarks = outcome(data[: int(len(data) * share)], name)
+        assert len([each for each in bookmarks if not each.problem]) <= len(expected) + 2
     assert is_recognised(data[:middle] + b"\0\xff\xfe<&\"'{[" + data[middle:], name)
     assert is_recognised(data[:middle] + data[middle + 7 :], name)
 
@@ -70,8 +70,8 @@ def test_byte_order_marks_encodings_and_line_ends_do_not_matter(form):
         undeclared.encode("utf-16"),
         undeclared.encode("utf-16-le"),
     ):
-        read_as, found = opened(encoded, name)
-        urls = [each.annotation.url_given for each in found]
+        read_as, bookmarks = opened(encoded, name)
+        urls = [each.annotation.url_given for each in bookmarks]
         assert (read_as, urls) == (form, [each.url_given for each in expected])
 
 
@@ -110,10 +110,10 @@ NESTED = {
 
 @pytest.mark.parametrize("kind", NESTED)
 def test_deeply_nested_folders_are_read_or_reported(kind):
-    form, found = outcome(NESTED[kind], f"x.{kind}")
+    form, bookmarks = outcome(NESTED[kind], f"x.{kind}")
 
     assert form
-    for each in found:
+    for each in bookmarks:
         assert all(len(path) < 20_000 for path in each.annotation.folders)
 
 
@@ -130,8 +130,8 @@ def test_entities_are_never_expanded(padding):
 
     for root in ("opml", "rss", "xbel", "plist", "en-export", "posts", "rdf", "any"):
         start = f'<?xml version="1.0"?>{BOMB}{" " * padding}]><{root} a="&i;">'
-        _, found = outcome(f"{start}{content}</{root}>", "x.xml")
-        assert sum(len(each.annotation.title) for each in found) < 1000
+        _, bookmarks = outcome(f"{start}{content}</{root}>", "x.xml")
+        assert sum(len(each.annotation.title) for each in bookmarks) < 1000
 
 
 def test_external_entities_are_not_read(tmp_path):
@@ -139,9 +139,9 @@ def test_external_entities_are_not_read(tmp_path):
     secret.write_text("the secret")
     text = f'<?xml version="1.0"?><!DOCTYPE opml [<!ENTITY x SYSTEM "file://{secret}">]>'
 
-    _, found = outcome(f'{text}<opml><body><outline url="{B}" text="&x;"/></body></opml>')
+    _, bookmarks = outcome(f'{text}<opml><body><outline url="{B}" text="&x;"/></body></opml>')
 
-    assert "the secret" not in str(found)
+    assert "the secret" not in str(bookmarks)
 
 
 DOCUMENTS = {
@@ -194,8 +194,8 @@ def test_a_broken_line_of_json_costs_only_itself():
             [*whole, each],
             [*whole[:2], each, each, whole[3]],
         ):
-            _, found = outcome("\n".join(lines).encode(), "links.jsonl")
-            urls = [one.annotation.url_given for one in found if not one.problem]
+            _, bookmarks = outcome("\n".join(lines).encode(), "links.jsonl")
+            urls = [one.annotation.url_given for one in bookmarks if not one.problem]
             assert urls == [json.loads(line)["url"] for line in lines if line in whole], lines
 
 
@@ -204,20 +204,20 @@ def test_the_total_size_of_a_zip_is_limited_and_the_rest_reported(monkeypatch):
     long = f"{A}\n" + "no address here\n" * 6000
     packed = zipped({f"{each}.txt": long for each in "abc"} | {"d.txt": B})
 
-    _, found = outcome(packed, "x.zip")
+    _, bookmarks = outcome(packed, "x.zip")
 
-    assert [each.annotation.url_given for each in found] == [A, A, A, "c.txt", "d.txt"]
-    assert [bool(each.problem) for each in found] == [False, False, False, True, True]
+    assert [each.annotation.url_given for each in bookmarks] == [A, A, A, "c.txt", "d.txt"]
+    assert [bool(each.problem) for each in bookmarks] == [False, False, False, True, True]
 
 
 def test_the_number_of_files_in_a_zip_is_limited(monkeypatch):
     monkeypatch.setattr(archive_members, "MAX_MEMBERS", 2)
     packed = zipped({f"{each}.txt": A for each in "abcd"})
 
-    _, found = outcome(packed, "x.zip")
+    _, bookmarks = outcome(packed, "x.zip")
 
-    assert [each.annotation.url_given for each in found] == [A, A, "c.txt"]
-    assert found[-1].problem
+    assert [each.annotation.url_given for each in bookmarks] == [A, A, "c.txt"]
+    assert bookmarks[-1].problem
 
 
 @pytest.mark.parametrize("is_64", [False, True])
@@ -246,10 +246,10 @@ def test_paths_in_a_zip_are_not_followed_and_nested_zips_are_skipped(tmp_path, m
         {"../../escaped.txt": A, "/absolute.txt": A, "inner.zip": inner, "C:\\x.txt": A}
     )
 
-    form, found = outcome(packed, "x.zip")
+    form, bookmarks = outcome(packed, "x.zip")
 
     assert form == "zip file of link lists"
-    assert len(found) == 3
+    assert len(bookmarks) == 3
     assert list(tmp_path.iterdir()) == []
 
 
@@ -273,17 +273,17 @@ def test_a_zip_of_thousands_of_empty_files_is_refused():
 
 
 def test_a_database_with_expensive_views_is_stopped_early():
-    made = "made TEXT AS (printf('%.*c', 1000000, 'x'))"
+    generated_column = "made TEXT AS (printf('%.*c', 1000000, 'x'))"
     data = database(
-        f"CREATE TABLE urls (url, title, last_visit_time, {made})",
+        f"CREATE TABLE urls (url, title, last_visit_time, {generated_column})",
         "INSERT INTO urls VALUES ('https://a.example/', 'A', 0)",
         *["INSERT INTO urls SELECT * FROM (SELECT url, title, last_visit_time FROM urls)"] * 6,
     )
 
-    form, found = outcome(data)
+    form, bookmarks = outcome(data)
 
-    assert (form, "rows are larger" in found[-1].problem) == ("Chrome History", True)
-    assert 0 < len(found) < 64
+    assert (form, "rows are larger" in bookmarks[-1].problem) == ("Chrome History", True)
+    assert 0 < len(bookmarks) < 64
 
 
 @pytest.mark.parametrize("form", ["Firefox places.sqlite", "Chrome History"])

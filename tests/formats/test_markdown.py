@@ -50,10 +50,10 @@ def test_each_element_has_its_markdown_form(html, expected):
     ],
 )
 def test_emphasis_works_between_letters_and_punctuation(html, expected):
-    made = to_markdown(f"<p>{html}</p>")
+    markdown = to_markdown(f"<p>{html}</p>")
 
-    assert made == f"{expected}\n"
-    shown = MarkdownIt().render(made)
+    assert markdown == f"{expected}\n"
+    shown = MarkdownIt().render(markdown)
     assert ("<em>" in shown, "<strong>" in shown) == ("<em>" in html, "<b>" in html)
 
 
@@ -63,10 +63,10 @@ def test_cell_content_cannot_end_a_cell():
         "<tr><td><code>c|d</code></td><td>e|f</td></tr></table>"
     )
 
-    made = to_markdown(html)
+    markdown = to_markdown(html)
 
-    assert "| 1<br>2 | x<br>y |\n| `c\\|d` | e\\|f |" in made
-    assert MarkdownIt("commonmark").enable("table").render(made).count("<td") == 4
+    assert "| 1<br>2 | x<br>y |\n| `c\\|d` | e\\|f |" in markdown
+    assert MarkdownIt("commonmark").enable("table").render(markdown).count("<td") == 4
 
 
 def test_notes_become_footnotes_without_back_links():
@@ -78,9 +78,9 @@ def test_notes_become_footnotes_without_back_links():
         '<li id="a-f2">Second. <a href="#a-r2">↩</a></li></ol><p>End.</p>'
     )
 
-    made = to_markdown(html, lambda led: "" if led.startswith("#") else led)
+    markdown = to_markdown(html, lambda target: "" if target.startswith("#") else target)
 
-    assert made == (
+    assert markdown == (
         "One[^1], two[^2], one again [^1], a section.\n\n## Section up\n\nEnd.\n\n"
         "[^1]: First.\n\n    More of it.\n\n[^2]: Second.\n"
     )
@@ -99,12 +99,12 @@ def test_formulas_are_latex_if_the_page_has_it(display, source, expected):
     note = f'<annotation encoding="application/x-tex">{source}</annotation>'
     html = f'<p>so <math display="{display}"><semantics><mi>a</mi>{note}</semantics></math> is</p>'
 
-    made = to_markdown(html)
+    markdown = to_markdown(html)
 
     if expected:
-        assert made == expected
+        assert markdown == expected
     else:
-        assert "<math" in made
+        assert "<math" in markdown
 
 
 @pytest.mark.parametrize(
@@ -119,12 +119,14 @@ def test_formulas_are_latex_if_the_page_has_it(display, source, expected):
     ],
 )
 def test_markdown_characters_in_text_are_escaped(text, expected):
-    made = to_markdown(f"<p>{text}</p>")
+    markdown = to_markdown(f"<p>{text}</p>")
 
     if expected:
-        assert made == f"{expected}\n"
+        assert markdown == f"{expected}\n"
     else:
-        assert made == "\\<b\\> &amp;lt; \\$x\\$ \\*a\\* \\_b\\_ \\`c\\` \\~\\~d\\~\\~ \\%%e\\%%\n"
+        assert (
+            markdown == "\\<b\\> &amp;lt; \\$x\\$ \\*a\\* \\_b\\_ \\`c\\` \\~\\~d\\~\\~ \\%%e\\%%\n"
+        )
 
 
 def test_deeply_nested_markup_gives_its_text():
@@ -134,7 +136,7 @@ def test_deeply_nested_markup_gives_its_text():
 
 @given(st.text(alphabet='<>/ab \n"=*_[]()`#-1.|&;!\\~$%piulobrectd', max_size=80))
 def test_any_sanitised_html_can_be_converted(text):
-    made = to_markdown(sanitise(text))
+    markdown = to_markdown(sanitise(text))
 
-    assert made == "" or made.endswith("\n")
-    assert "<script" not in made
+    assert markdown == "" or markdown.endswith("\n")
+    assert "<script" not in markdown

@@ -57,9 +57,9 @@ def only(text: str | bytes) -> Annotation:
 
 
 def test_folders_are_kept_as_paths_and_those_of_the_browser_as_roots() -> None:
-    found = {each.title: (each.folders, each.source_record) for each in read(CHROME)}
+    bookmarks = {each.title: (each.folders, each.source_record) for each in read(CHROME)}
 
-    assert found == {
+    assert bookmarks == {
         "A & B": ((), '{"root":"Lesezeichen"}'),
         "B": (("News/World <1>",), '{"root":"Lesezeichen"}'),
         "C": (("News",), '{"root":"Lesezeichen"}'),
@@ -112,16 +112,20 @@ def test_unknown_attributes_are_kept_except_icons() -> None:
 def test_pocket_and_instapaper_headings_set_the_read_state(
     heading: str, is_read: bool, is_starred: bool, record: str
 ) -> None:
-    found = only(f"<h1>{heading}</h1><ul><li><a href=x time_added=1600000000>X</a></ul>")
+    bookmark = only(f"<h1>{heading}</h1><ul><li><a href=x time_added=1600000000>X</a></ul>")
 
-    assert (found.is_read, found.is_starred, found.source_record) == (is_read, is_starred, record)
-    assert found.added_at == datetime(2020, 9, 13, 12, 26, 40, tzinfo=UTC)
+    assert (bookmark.is_read, bookmark.is_starred, bookmark.source_record) == (
+        is_read,
+        is_starred,
+        record,
+    )
+    assert bookmark.added_at == datetime(2020, 9, 13, 12, 26, 40, tzinfo=UTC)
 
 
 def test_a_favourite_of_raindrop_is_starred() -> None:
-    found = only('<DT><A HREF="a" DATA-IMPORTANT="true">A</A>')
+    bookmark = only('<DT><A HREF="a" DATA-IMPORTANT="true">A</A>')
 
-    assert (found.is_starred, found.source_record) == (True, "")
+    assert (bookmark.is_starred, bookmark.source_record) == (True, "")
 
 
 def test_a_note_ends_where_the_next_item_begins() -> None:
@@ -133,7 +137,7 @@ def test_a_note_ends_where_the_next_item_begins() -> None:
 def test_a_link_inside_a_note_is_part_of_the_note() -> None:
     text = "<DT><A HREF=a>A</A><DD>see <A HREF=z>there</A> too\n<DT><A HREF=b>B</A>"
 
-    assert [(found.url_given, found.note) for found in read(text)] == [
+    assert [(bookmark.url_given, bookmark.note) for bookmark in read(text)] == [
         ("a", "see there too"),
         ("b", ""),
     ]
@@ -150,9 +154,9 @@ def test_empty_folders_become_lists_except_browser_roots() -> None:
     )
     file = SourceFile(io.BytesIO(text.encode()), "x.html")
 
-    found = [each.annotation.url_given for each in read_netscape(file)]
+    bookmarks = [each.annotation.url_given for each in read_netscape(file)]
 
-    assert found == ["a", "b"]
+    assert bookmarks == ["a", "b"]
     assert [each.path for each in file.lists] == ["Empty", "Full/In it/Below"]
 
 
@@ -166,11 +170,11 @@ def test_reading_stops_after_too_many_tags_without_a_link(
     many = f"{first}{'<dl></dl>' * 60}{last}".encode()
 
     assert [each.url_given for each in few] == ["http://a.example/1", "http://a.example/2"]
-    found = [
+    bookmarks = [
         (each.annotation.url_given, each.problem)
         for each in read_netscape(SourceFile(io.BytesIO(many), "x.html"))
     ]
-    assert found == [("http://a.example/1", ""), ("", NO_LINK)]
+    assert bookmarks == [("http://a.example/1", ""), ("", NO_LINK)]
 
 
 MARKUP = (
@@ -198,27 +202,31 @@ def test_unescaped_markup_hides_no_other_bookmark(place: str) -> None:
             f"<DT><A HREF=d>Closing </{close}> --> here</A>\n<DT><A HREF=e>E</A></DL>"
         )
 
-        found = {each.url_given: each for each in read(text)}
+        bookmarks = {each.url_given: each for each in read(text)}
 
-        assert [*found] == ["a", "b", "c", "d", "e"], markup
-        assert (found["c"].title, found["c"].note, found["c"].tags) == ("C", "A note", ("t",))
-        texts = " ".join((found["b"].title, found["b"].note, *found["b"].folders))
+        assert [*bookmarks] == ["a", "b", "c", "d", "e"], markup
+        assert (bookmarks["c"].title, bookmarks["c"].note, bookmarks["c"].tags) == (
+            "C",
+            "A note",
+            ("t",),
+        )
+        texts = " ".join((bookmarks["b"].title, bookmarks["b"].note, *bookmarks["b"].folders))
         assert re.search("(?s)About .*there", texts), markup
 
 
 def test_every_field_is_limited_in_length() -> None:
     long = "x" * 600_000
-    found = read(
+    bookmarks = read(
         f"<DT><A HREF={long}>{long}</A><DD>{long}"
         f"<DT><A HREF=b TAGS={','.join(map(str, range(9_999)))}>B"
     )
 
-    assert (len(found[0].url_given), len(found[0].title), len(found[0].note)) == (
+    assert (len(bookmarks[0].url_given), len(bookmarks[0].title), len(bookmarks[0].note)) == (
         MAX_URL,
         MAX_TITLE,
         MAX_NOTE,
     )
-    assert len(found[1].tags) <= 200
+    assert len(bookmarks[1].tags) <= 200
 
 
 @pytest.mark.parametrize(
@@ -244,12 +252,12 @@ def test_every_field_is_limited_in_length() -> None:
 )
 def test_hostile_input_takes_linear_time(hostile: bytes) -> None:
     # A quadratic algorithm would take minutes here.
-    found = read(b"<DT><A HREF=first>T</A><DT>" + hostile)
+    bookmarks = read(b"<DT><A HREF=first>T</A><DT>" + hostile)
 
-    assert found[0].url_given == "first"
+    assert bookmarks[0].url_given == "first"
 
 
 @given(st.binary())
 def test_any_bytes_are_parsed(data: bytes) -> None:
-    for found in read(data):
-        assert found.url_given.encode().decode() == found.url_given
+    for bookmark in read(data):
+        assert bookmark.url_given.encode().decode() == bookmark.url_given

@@ -35,10 +35,10 @@ SUBSCRIPTIONS = st.lists(
 def test_outlines_are_well_formed_and_read_back(subscriptions):
     written = write_subscriptions(subscriptions)
     fromstring(written)
-    found = read_subscriptions(written, "feeds.opml")
-    assert [each.url for each in found] == [each.url for each in subscriptions]
-    assert [each.since for each in found] == [each.since for each in subscriptions]
-    assert write_subscriptions(found) == written
+    result = read_subscriptions(written, "feeds.opml")
+    assert [each.url for each in result] == [each.url for each in subscriptions]
+    assert [each.since for each in result] == [each.since for each in subscriptions]
+    assert write_subscriptions(result) == written
 
 
 def test_an_outline_with_entities_is_read_without_them():

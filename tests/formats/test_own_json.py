@@ -65,10 +65,10 @@ def test_the_schema_has_every_field_and_every_value():
 
 
 @given(st.lists(entries, max_size=3))
-def test_any_entry_conforms_to_the_schema(found):
-    check(json.loads(written(JSON, found)), SCHEMA)
-    lines = written(JSON_LINES, found).decode().split("\n")[:-1]
-    assert len(lines) == len(found)
+def test_any_entry_conforms_to_the_schema(entry):
+    check(json.loads(written(JSON, entry)), SCHEMA)
+    lines = written(JSON_LINES, entry).decode().split("\n")[:-1]
+    assert len(lines) == len(entry)
     for line in lines:
         check(json.loads(line), SCHEMA["$defs"]["entry"])
 

@@ -51,37 +51,37 @@ def reduced_to_a_table(annotation):
 
 
 @pytest.mark.parametrize(("form", "name"), [(JSON, "x.json"), (JSON_LINES, "x.jsonl")])
-@given(found=lists)
-def test_json_restores_all_metadata(form, name, found):
-    if not found and form is JSON_LINES:
+@given(entry=lists)
+def test_json_restores_all_metadata(form, name, entry):
+    if not entry and form is JSON_LINES:
         return  # an empty file is rejected with an error message
 
     read_as = "archiver JSON"
-    assert annotations(written(form, found), name, form=read_as) == annotations_of(found)
+    assert annotations(written(form, entry), name, form=read_as) == annotations_of(entry)
 
 
 @given(lists)
-def test_csv_restores_what_a_table_can_hold(found):
-    read = annotations(written(CSV, found), "x.csv", form="archiver CSV")
+def test_csv_restores_what_a_table_can_hold(entry):
+    read = annotations(written(CSV, entry), "x.csv", form="archiver CSV")
 
-    assert read == [reduced_to_a_table(each) for each in annotations_of(found)]
+    assert read == [reduced_to_a_table(each) for each in annotations_of(entry)]
 
 
 @given(lists)
-def test_no_cell_starts_like_a_formula(found):
-    text = written(CSV, found).decode("utf-8-sig")
+def test_no_cell_starts_like_a_formula(entry):
+    text = written(CSV, entry).decode("utf-8-sig")
 
     rows = [*csv.reader(io.StringIO(text, newline=""))]
 
-    assert len(rows) == 1 + len(found)
+    assert len(rows) == 1 + len(entry)
     for cell in (cell for row in rows for cell in row):
         assert not cell.lstrip().startswith(("=", "+", "-", "@", "\uff1d"))
         assert not cell.startswith(("\t", "\r"))
 
 
-def in_folders(found):
+def in_folders(entry):
     """Return entries once in each of their folders, folder by folder, as an export writes them."""
-    pairs = [(folder, each) for each in found for folder in each.entry.annotation.folders or ("",)]
+    pairs = [(folder, each) for each in entry for folder in each.entry.annotation.folders or ("",)]
     pairs.sort(key=lambda pair: folder_names(pair[0]))
     return [each for _, each in pairs], [folder for folder, _ in pairs]
 
@@ -100,8 +100,8 @@ HEADING = "</DL><p>\n<DT><A HREF='https://evil.example/'>"
 
 @given(lists.filter(bool))
 @example([entry_of(Annotation("https://a.example/?\\0", AT, HEADING, note=HEADING))])
-def test_bookmark_files_restore_what_the_format_can_hold(found):
-    in_order, places = in_folders(found)
+def test_bookmark_files_restore_what_the_format_can_hold(entry):
+    in_order, places = in_folders(entry)
 
     data = written(BOOKMARKS_HTML, in_order, places=places)
     read = annotations(data, "x.html", form="archiver HTML")
@@ -132,9 +132,9 @@ def test_a_page_title_does_not_become_a_user_title(title):
 def test_a_title_from_another_producer_is_only_a_title(form):
     for text in HOSTILE:
         hostile = Annotation("https://a.example/", AT, text, (text,), text, folders=(text,))
-        found = [entry_of(hostile), entry_of(Annotation("https://b.example/", AT, "B"))]
+        results = [entry_of(hostile), entry_of(Annotation("https://b.example/", AT, "B"))]
 
-        _, read = opened(written(form, found, places=(*found[0].entry.annotation.folders, "")))
+        _, read = opened(written(form, results, places=(*results[0].entry.annotation.folders, "")))
 
         urls = [(each.annotation.url_given, each.problem) for each in read]
         assert urls == [("https://a.example/", ""), ("https://b.example/", "")], text
@@ -163,8 +163,8 @@ def test_fields_of_later_versions_are_kept_in_the_source_record():
     ],
 )
 def test_an_invalid_entry_is_reported_and_the_others_are_read(invalid):
-    found = [entry_of(Annotation(f"https://{name}.example/", AT)) for name in "ab"]
-    document = json.loads(written(JSON, found))
+    results = [entry_of(Annotation(f"https://{name}.example/", AT)) for name in "ab"]
+    document = json.loads(written(JSON, results))
     document["entries"][0] |= invalid
 
     _, read = opened(json.dumps(document))
@@ -174,21 +174,23 @@ def test_an_invalid_entry_is_reported_and_the_others_are_read(invalid):
 
 def repaired(text):
     """Return text as feedparser reads it: UTF-8 taken for Latin-1, and C1 for Windows-1252."""
-    meant = {code: bytes([code]).decode("cp1252", "ignore") or code for code in range(128, 160)}
+    characters = {
+        code: bytes([code]).decode("cp1252", "ignore") or code for code in range(128, 160)
+    }
     with suppress(UnicodeError):
         text = text.encode("iso-8859-1").decode()
-    return text.translate(meant)
+    return text.translate(characters)
 
 
 @given(lists.filter(bool))
-def test_a_feed_restores_urls_titles_and_dates(found):
-    read = annotations(written(ATOM, found), "x.atom", form="RSS or Atom")
+def test_a_feed_restores_urls_titles_and_dates(entry):
+    read = annotations(written(ATOM, entry), "x.atom", form="RSS or Atom")
 
-    given_titles = [for_xml(each.entry.title or each.entry.url) for each in found]
+    given_titles = [for_xml(each.entry.title or each.entry.url) for each in entry]
     titles = [" ".join(repaired(title.strip()).split()) for title in given_titles]
-    assert [each.url_given for each in read] == [each.entry.url for each in found]
+    assert [each.url_given for each in read] == [each.entry.url for each in entry]
     assert [each.title for each in read] == [
-        "" if title == each.entry.url else title for title, each in zip(titles, found, strict=True)
+        "" if title == each.entry.url else title for title, each in zip(titles, entry, strict=True)
     ]
 
 

@@ -15,12 +15,12 @@ FORM = "archiver Markdown"
 ARTICLE = "# Owls\n\n---\n\nSee [the kites](https://kites.example/) and https://owls.example/."
 
 
-def tree(found, *, snapshot=None, article=ARTICLE, root="", **others):
+def tree(entry, *, snapshot=None, article=ARTICLE, root="", **options):
     """Return a zip with these entries, and other files by name."""
     texts = {
-        f"{root}{each.hash_url}/index.md": entry_markdown(each, snapshot, article) for each in found
+        f"{root}{each.hash_url}/index.md": entry_markdown(each, snapshot, article) for each in entry
     }
-    return zipped({**texts, **others})
+    return zipped({**texts, **options})
 
 
 def reduced_to_front_matter(entry):
@@ -30,8 +30,8 @@ def reduced_to_front_matter(entry):
 
 
 @given(st.lists(entries, min_size=1, max_size=4, unique_by=lambda each: each.entry.hash_url))
-def test_metadata_of_entries_is_restored(found):
-    written = [each.entry for each in found]
+def test_metadata_of_entries_is_restored(entry):
+    written = [each.entry for each in entry]
 
     read = annotations(tree(written), "all.zip", form=FORM)
 

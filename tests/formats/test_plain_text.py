@@ -95,7 +95,7 @@ def test_urls_of_a_line(line: str, expected: list[str]) -> None:
     ],
 )
 def test_the_text_of_a_link_is_its_title(line: str, expected: list[tuple[str, str]]) -> None:
-    assert [(found.url_given, found.title) for found in read(line)] == expected
+    assert [(bookmark.url_given, bookmark.title) for bookmark in read(line)] == expected
 
 
 def test_an_endless_url_is_limited() -> None:
@@ -126,5 +126,5 @@ def test_hostile_input_takes_linear_time(hostile: bytes) -> None:
 
 @given(st.binary())
 def test_any_bytes_are_parsed(data: bytes) -> None:
-    for found in read(data):
-        assert found.url_given.encode().decode() == found.url_given
+    for bookmark in read(data):
+        assert bookmark.url_given.encode().decode() == bookmark.url_given

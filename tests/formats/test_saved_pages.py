@@ -88,10 +88,10 @@ def test_an_mhtml_page_is_imported_with_its_resources():
 
 
 def test_the_url_of_a_page_can_be_that_of_its_html_part_alone():
-    (found,) = opened(MHTML.replace(b"Snapshot-Content-Location", b"X-Other"), "file.mht")[1]
+    (bookmark,) = opened(MHTML.replace(b"Snapshot-Content-Location", b"X-Other"), "file.mht")[1]
 
-    assert found.annotation.url_given == A.partition("#")[0]
-    assert len(found.page.parts) == 3
+    assert bookmark.annotation.url_given == A.partition("#")[0]
+    assert len(bookmark.page.parts) == 3
 
 
 def self_extracting(files):
@@ -110,13 +110,13 @@ def self_extracting(files):
 def test_a_self_extracting_page_is_read_as_its_content():
     files = {"index.html": b'<p>Caf\xc3\xa9</p><img src="images/0.png">', "images/0.png": PICTURE}
 
-    form, [found] = opened(self_extracting(files), "x.html")
+    form, [bookmark] = opened(self_extracting(files), "x.html")
 
-    assert (form, found.annotation.title) == ("SingleFile HTML", "An A")
-    assert found.annotation.url_given == "https://a.example/x"
-    assert found.annotation.added_at == datetime(2020, 9, 13, 12, 26, 40, tzinfo=UTC)
-    assert found.page.content == (f'<p>Café</p><img src="{part_url(PICTURE)}">'.encode())
-    assert [(each.media_type, each.content) for each in found.page.parts] == [
+    assert (form, bookmark.annotation.title) == ("SingleFile HTML", "An A")
+    assert bookmark.annotation.url_given == "https://a.example/x"
+    assert bookmark.annotation.added_at == datetime(2020, 9, 13, 12, 26, 40, tzinfo=UTC)
+    assert bookmark.page.content == (f'<p>Café</p><img src="{part_url(PICTURE)}">'.encode())
+    assert [(each.media_type, each.content) for each in bookmark.page.parts] == [
         ("image/png", PICTURE)
     ]
 
@@ -150,8 +150,8 @@ def test_the_best_copy_of_a_page_is_imported():
         ("Karakeep data directory", [*copies, ("text/html; charset=utf-8", note)]),
     ):
         name, data, _ = GOLDENS[form]
-        found = [each for each in pages(data, name) if each]
-        assert [(each.media_type, each.content) for each in found] == expected
+        results = [each for each in pages(data, name) if each]
+        assert [(each.media_type, each.content) for each in results] == expected
 
 
 def test_paths_in_a_tar_archive_cannot_leave_it():
@@ -161,10 +161,10 @@ def test_paths_in_a_tar_archive_cannot_leave_it():
             info = tarfile.TarInfo(name)
             info.type, info.linkname = kind, "/etc/passwd"
             archive.addfile(info)
-    found = TarMembers(packed)
+    members = TarMembers(packed)
 
-    assert found.names == ()
-    assert found.read("link", 100) == b""
+    assert members.names == ()
+    assert members.read("link", 100) == b""
 
 
 LONG = "<p>The otter swam.</p>" * 200
@@ -191,10 +191,10 @@ JSON_FEED = json.dumps(
     ("name", "feed"), [("RSS or Atom", RSS), ("RSS or Atom", ATOM), ("JSON Feed", JSON_FEED)]
 )
 def test_an_article_in_a_feed_becomes_the_page_of_its_item(name, feed):
-    form, [found] = opened(feed)
+    form, [bookmark] = opened(feed)
 
-    assert (form, found.page.content) == (name, LONG.encode())
-    assert len(found.annotation.source_record) < 3_000
+    assert (form, bookmark.page.content) == (name, LONG.encode())
+    assert len(bookmark.annotation.source_record) < 3_000
 
 
 @given(st.binary(), st.binary(max_size=20))
@@ -244,8 +244,8 @@ def read(exchange: Exchange) -> bytes:
 
 @pytest.fixture
 def kept():
-    with StoredResponses() as made:
-        yield made
+    with StoredResponses() as responses:
+        yield responses
 
 
 def test_a_response_belongs_to_the_first_page_that_names_it(kept):

@@ -44,8 +44,8 @@ def lengths():
     yield "a line behind the body", Odd(whole + b"\r\n", kept=whole)
     yield "the same length twice", Odd(response(LENGTH, LENGTH))
     yield "the same length in a list", Odd(response(LENGTH + b", %d" % len(BODY)))
-    for given in (b"+18", b"-5", b"abc", b"18 abc", b"", b"0x12", b"9" * 30):
-        yield f"the length {given.decode()!r}", Odd(response(b"Content-Length: " + given))
+    for length in (b"+18", b"-5", b"abc", b"18 abc", b"", b"0x12", b"9" * 30):
+        yield f"the length {length.decode()!r}", Odd(response(b"Content-Length: " + length))
     refused = {"is_shown": False, "is_kept": False}
     yield "two lengths", Odd(response(LENGTH, b"Content-Length: 5"), **refused)
     yield "two lengths in a list", Odd(response(LENGTH + b", 5"), **refused)

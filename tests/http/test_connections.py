@@ -51,23 +51,23 @@ async def test_a_pooled_connection_that_was_closed_is_reopened():
 async def test_a_request_counts_as_sent_once_the_kernel_has_all_of_it():
     async def serve(reader, writer, _number):
         await read_request(reader)
-        seen.append("head")
+        sizes.append("head")
         await reader.readexactly(len(content))
-        seen.append("all")
+        sizes.append("all")
         writer.write(SHORT)
 
     class Slot:
         @asynccontextmanager
         async def sending(self):
             yield
-            seen.append("sent")
+            sizes.append("sent")
 
-    seen, content = [], bytes(16 << 20)
+    sizes, content = [], bytes(16 << 20)
     async with raw_connections(serve) as (url, _), Fetcher(settings()) as fetcher:
         request = OutgoingRequest(url, method="POST", body=content)
         (await fetcher.fetch(request, Slot())).body.close()
 
-    assert seen[0] == "head"
+    assert sizes[0] == "head"
 
 
 async def test_unsafe_requests_are_not_repeated():
@@ -199,10 +199,10 @@ async def test_connections_to_a_server_that_never_reads_are_closed():
         with pytest.raises(FetchError) as raised:
             await fetcher.fetch(OutgoingRequest(url, "POST", body=bytes(16 << 20)))
         never.set()
-        left = open_files()
+        remaining = open_files()
 
     assert raised.value.failure.kind is FailureKind.TIMEOUT
-    assert left <= before + 1  # the server's own end
+    assert remaining <= before + 1  # the server's own end
 
 
 async def test_aiohttp_creates_our_connections(monkeypatch):
@@ -219,11 +219,13 @@ async def test_aiohttp_creates_our_connections(monkeypatch):
             created.append(self)
 
     monkeypatch.setattr(connections, "HttpConnection", Noted)
-    async with await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0) as own:
+    async with await asyncio.start_server(
+        lambda _, writer: writer.close(), "127.0.0.1", 0
+    ) as server:
         connector = aiohttp.TCPConnector()
         connections.use_http_connections(connector)
         async with aiohttp.ClientSession(connector=connector) as session:
             with pytest.raises(aiohttp.ClientError):
-                await session.get(f"http://127.0.0.1:{own.sockets[0].getsockname()[1]}/")
+                await session.get(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/")
 
     assert created

@@ -41,9 +41,9 @@ def pieces(data, size):
 def test_content_is_decoded_for_any_chunk_size(name, data, size):
     label, pack = CODERS[name]
 
-    found = b"".join(decode(pieces(pack(data), max(size, 50)), label, limit=1 << 30))
+    content = b"".join(decode(pieces(pack(data), max(size, 50)), label, limit=1 << 30))
 
-    assert found == data
+    assert content == data
 
 
 @pytest.mark.parametrize("name", ["gzip", "zlib", "raw deflate", "br", "zstd"])
@@ -66,10 +66,10 @@ def test_content_with_a_wrong_coding_is_returned_unchanged():
 def test_truncated_content_is_decoded_up_to_its_end():
     data = b"so far so good " * 5000
 
-    found = b"".join(decode([gzip.compress(data)[:-60]], "gzip", limit=1 << 30))
+    content = b"".join(decode([gzip.compress(data)[:-60]], "gzip", limit=1 << 30))
 
-    assert found
-    assert data.startswith(found)
+    assert content
+    assert data.startswith(content)
 
 
 @given(parts=st.lists(st.binary(min_size=1, max_size=50), max_size=9), size=st.integers(1, 99))

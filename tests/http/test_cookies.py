@@ -29,9 +29,9 @@ def sent(url, *initiators):
 
 
 def test_cookie_files_are_parsed_like_curl_and_bad_lines_are_reported():
-    found, refused = read_cookies(FILE)
+    cookies, refused = read_cookies(FILE)
 
-    assert [(each.host, each.name, each.value) for each in found] == [
+    assert [(each.host, each.name, each.value) for each in cookies] == [
         ("shop.example", "session", "abc"),
         ("www.shop.example", "cart", "12"),
         ("www.shop.example", "old", "x"),
@@ -65,13 +65,13 @@ def test_redirects_through_other_sites_and_automatic_requests_get_no_cookies():
 
 
 def test_a_host_shares_cookies_with_its_www_form_only():
-    own = read_cookies("www.a.example\tFALSE\t/\tFALSE\t0\ta\tb\n")[0]
+    cookie = read_cookies("www.a.example\tFALSE\t/\tFALSE\t0\ta\tb\n")[0]
 
     assert (
-        cookies_for("http://www.a.example/", own, NOW, ["a.example", "www.a.example"]).value
+        cookies_for("http://www.a.example/", cookie, NOW, ["a.example", "www.a.example"]).value
         == "a=b"
     )
-    assert cookies_for("http://www.a.example/", own, NOW, ["x.a.example"]).value == ""
+    assert cookies_for("http://www.a.example/", cookie, NOW, ["x.a.example"]).value == ""
 
 
 def test_an_ip_address_has_no_subdomains():
@@ -134,17 +134,17 @@ async def test_cookies_of_a_response_are_sent_back_as_in_browsers(field, sent_ba
 
 
 @pytest.mark.parametrize(
-    ("domain", "others"),
+    ("domain", "cookies"),
     [("a.github.io", ""), ("github.io", ""), ("shop.co.uk", "a=b"), ("co.uk", "")],
 )
-async def test_a_cookie_for_a_public_suffix_is_refused(domain, others):
+async def test_a_cookie_for_a_public_suffix_is_refused(domain, cookies):
     jar = VisitCookies()
     for host in ("x.shop.co.uk", "a.github.io"):
         await jar.receive(f"https://{host}/", [("set-cookie", f"a=b; Domain={domain}")])
 
     for host in ("y.shop.co.uk", "b.github.io"):
-        found = cookies_for(f"https://{host}/", jar.by_key.values(), NOW, ())
-        assert found.value == (others if domain.endswith(host[7:]) else "")
+        field = cookies_for(f"https://{host}/", jar.by_key.values(), NOW, ())
+        assert field.value == (cookies if domain.endswith(host[7:]) else "")
 
 
 async def test_cookies_of_a_response_replace_the_users_and_stay_private():

@@ -27,16 +27,16 @@ def written(encoding: str) -> bytes:
 
 def test_a_sentence_suffices_with_a_country_domain():
     for encoding, (domain, sentence) in SENTENCES.items():
-        found = detect(b"<title>x</title><p>" + written(encoding), f"http://a.{domain}/")
+        detected = detect(b"<title>x</title><p>" + written(encoding), f"http://a.{domain}/")
 
-        assert decode(written(encoding), found) == sentence
+        assert decode(written(encoding), detected) == sentence
 
 
 def test_a_page_suffices_without_a_country_domain():
     for encoding in SENTENCES:
-        found = detect(b"<p>".join([written(encoding)] * 10), NOWHERE)
+        detected = detect(b"<p>".join([written(encoding)] * 10), NOWHERE)
 
-        assert decode(written(encoding), found) == SENTENCES[encoding][1]
+        assert decode(written(encoding), detected) == SENTENCES[encoding][1]
 
 
 def test_a_few_characters_of_english_are_windows_1252():

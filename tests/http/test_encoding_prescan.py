@@ -38,7 +38,7 @@ def test_a_late_declaration_outside_the_head_is_ignored():
 
 
 def test_an_xml_declaration_sets_the_encoding():
-    for start, found in [
+    for start, encoding in [
         (b"<?xml version='1.0' encoding='koi8-r'?>", ("koi8-r", "koi8-r")),
         (b'<?xml encoding \n=\t"UTF-16"?>', ("UTF-16", "utf-8")),
         (b"<?xml encoding='nonsense'?>", None),
@@ -49,12 +49,12 @@ def test_an_xml_declaration_sets_the_encoding():
         (b"<?xml version='1.0'?><p encoding='koi8-r'>", None),
         (b"<?xml" + b" " * 2000 + b"encoding='koi8-r'?>", ("koi8-r", "koi8-r")),
     ]:
-        assert xml_declaration(start) == found
+        assert xml_declaration(start) == encoding
 
 
 @given(st.binary(max_size=200))
 def test_any_bytes_have_a_result(data):
     for start in (data, b"<meta " + data):
-        found = declared_in_markup(start)
+        encoding = declared_in_markup(start)
 
-        assert found is None or found[1] in ENCODINGS
+        assert encoding is None or encoding[1] in ENCODINGS

@@ -93,18 +93,18 @@ async def test_a_request_is_sent_after_connecting_and_when_permitted():
     class Slot:
         @asynccontextmanager
         async def sending(self):
-            seen.append(await happened.get())
-            seen.append("may")
+            events.append(await happened.get())
+            events.append("may")
             yield
 
-    seen = []
+    events = []
     async with (
         await asyncio.start_server(serve, "127.0.0.1", 0) as server,
         Fetcher(settings()) as fetcher,
     ):
         url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
         (await fetcher.fetch(OutgoingRequest(url), Slot())).body.close()
-    assert [*seen, await happened.get()] == ["connected", "may", "asked"]
+    assert [*events, await happened.get()] == ["connected", "may", "asked"]
 
 
 async def test_an_interim_response_is_not_part_of_the_final_one():
@@ -120,15 +120,15 @@ async def test_the_payload_digest_does_not_depend_on_chunking():
     chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
     answers = {"/a": ANSWERS["/length"], "/b": chunked}
     async with raw_server(answers) as (port, _), Fetcher(settings()) as fetcher:
-        found = [
+        results = [
             await fetcher.fetch(OutgoingRequest(f"http://127.0.0.1:{port}{path}"))
             for path in answers
         ]
 
-    for each in found:
+    for each in results:
         each.body.close()
-    assert found[0].payload_digest == found[1].payload_digest
-    assert [each.chunked for each in found] == [False, True]
+    assert results[0].payload_digest == results[1].payload_digest
+    assert [each.chunked for each in results] == [False, True]
 
 
 @pytest.mark.parametrize(

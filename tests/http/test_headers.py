@@ -47,9 +47,9 @@ def test_removing_fields_keeps_the_others_unchanged(fields, end):
     lines = [f"{name}: {value}" for name, value in mixed]
     head = end.join(("HTTP/1.1 200 OK", *lines, "", "")).encode("latin-1")
 
-    kept = parse_head(without_fields(head, {"set-cookie"})).headers
+    remaining = parse_head(without_fields(head, {"set-cookie"})).headers
 
-    assert kept == tuple(each for each in parse_head(head).headers if each[0] != "set-cookie")
+    assert remaining == tuple(each for each in parse_head(head).headers if each[0] != "set-cookie")
 
 
 def test_links_are_found_and_invalid_parts_are_skipped():

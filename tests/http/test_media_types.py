@@ -12,7 +12,7 @@ from archiver.http.media_types import (
 
 
 def test_media_types_are_parsed_and_serialised():
-    for given, written in [
+    for field, written in [
         ("TEXT/HTML;CHARSET=GBK", "text/html;charset=GBK"),
         ("\t text/html ;; ; charset=gbk ", "text/html;charset=gbk"),
         ("text/html;charset=gbk(", 'text/html;charset="gbk("'),
@@ -30,13 +30,13 @@ def test_media_types_are_parsed_and_serialised():
         ("x/x;test=a\r\nSet-Cookie: b", "x/x"),
         *((bad, None) for bad in ("", "\t", "text", "text/", "a/b/c", "text/html(;x=y", "ā/ā")),
     ]:
-        parsed = parse_media_type(given)
+        parsed = parse_media_type(field)
 
         assert (parsed and str(parsed)) == written
 
 
 def test_the_last_valid_type_of_several_is_used():
-    for given, meant in [
+    for field, expected in [
         (None, None),
         ("", None),
         ("application/pdf, text/html", "text/html"),
@@ -49,16 +49,16 @@ def test_the_last_valid_type_of_several_is_used():
         ('text/html;x=", text/plain', 'text/html;x=", text/plain"'),
         ('text/html;", text/plain', "text/html"),
     ]:
-        extracted = extract_media_type(given)
+        extracted = extract_media_type(field)
 
-        assert (extracted and str(extracted)) == meant
+        assert (extracted and str(extracted)) == expected
 
 
 PNG, SHEET, PAGE = b"\x89PNG\r\n\x1a\n", b"a { b: c }", b" <!DOCTYPE html>"
 
 
 def test_a_resource_has_the_type_that_browsers_take_it_for():
-    for read, given, start, meant in [
+    for read, declared, start, expected in [
         (as_image, "text/html;charset=utf-8", PNG, "image/png"),
         (as_image, "application/json", b"RIFF....WEBP", "image/webp"),
         (as_image, "application/pdf", b"wOF2", "font/woff2"),
@@ -71,7 +71,7 @@ def test_a_resource_has_the_type_that_browsers_take_it_for():
         (as_style, "application/pdf", b"%PDF-", "application/pdf"),
         (as_style, "application/json", b"{}", "application/json"),
     ]:
-        assert str(read(parse_media_type(given), start)) == meant
+        assert str(read(parse_media_type(declared), start)) == expected
 
 
 EPUB = b"mimetypeapplication/epub+zip"

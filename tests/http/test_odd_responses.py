@@ -158,5 +158,5 @@ async def chromium_shows_and_refuses_the_same_responses(browser):
             ".map(frame => frame.contentDocument?.body?.innerText.trim() ?? '')"
         )
 
-    found = {name: text == "hello world" for name, text in zip(NAMES, shown, strict=True)}
-    assert found == {name: odd.is_shown for name, odd in ODD.items()}
+    results = {name: text == "hello world" for name, text in zip(NAMES, shown, strict=True)}
+    assert results == {name: odd.is_shown for name, odd in ODD.items()}

@@ -3,7 +3,7 @@ from archiver.http.urls import address_in, unwrapped, with_scheme, without_track
 
 
 def test_a_missing_scheme_is_added_to_addresses():
-    for given, meant in [
+    for text, expected in [
         ("example.org/x", "https://example.org/x"),
         (" www.example.org ", "https://www.example.org"),
         ("example.org:8080/x?y#z", "http://example.org:8080/x?y#z"),
@@ -22,7 +22,7 @@ def test_a_missing_scheme_is_added_to_addresses():
         ("word", "word"),
         ("", ""),
     ]:
-        assert with_scheme(given) == meant
+        assert with_scheme(text) == expected
 
 
 def test_only_tracking_parameters_are_removed():
@@ -39,7 +39,7 @@ def test_only_tracking_parameters_are_removed():
 
 
 def test_search_words_are_distinguished_from_addresses():
-    for given, words in [
+    for text, words in [
         (" red kite ", "red kite"),
         ("kite", "kite"),
         ("tag:birds", "tag:birds"),
@@ -62,7 +62,7 @@ def test_search_words_are_distinguished_from_addresses():
         ("kite\nheron", ""),
         ("", ""),
     ]:
-        assert words_of(given) == words
+        assert words_of(text) == words
 
 
 def test_words_that_may_be_an_address_are_reported():
@@ -80,7 +80,7 @@ def test_words_that_may_be_an_address_are_reported():
 
 
 def test_an_address_that_shows_another_page_means_that_page():
-    for given, meant in [
+    for text, expected in [
         ("view-source:https://a.example/?b=1", "https://a.example/?b=1"),
         ("about:reader?url=https%3A%2F%2Fa.example%2F%3Fb%3D1", "https://a.example/?b=1"),
         ("read://https_a.example/?url=https%3A%2F%2Fa.example%2F", "https://a.example/"),
@@ -102,4 +102,4 @@ def test_an_address_that_shows_another_page_means_that_page():
         ("javascript:location='https://a.example/?url=https://b.example'", None),
         ("about:blank", None),
     ]:
-        assert unwrapped(given) == (meant or given)
+        assert unwrapped(text) == (expected or text)

@@ -148,11 +148,11 @@ async def test_nothing_is_sent_while_the_worker_lock_is_lost():
 async def test_workers_share_the_delay_of_an_unassigned_host():
     polite, clock = throttle(Worker(3, {"mine.example"}), host_delay=2)
     for host, seconds in (("mine.example", 2), ("other.example", 6)):
-        begun = clock.now
+        start = clock.now
         for _ in range(2):
             async with polite.slot(host) as slot:
                 await send(slot)
-        assert clock.now - begun == seconds
+        assert clock.now - start == seconds
 
 
 async def test_workers_share_the_number_of_requests_at_a_host():

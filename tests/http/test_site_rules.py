@@ -59,14 +59,14 @@ def test_a_changed_file_applies_without_restart_and_an_invalid_one_is_ignored(
 
 
 def test_a_rule_is_for_a_host_without_wildcards_ports_or_a_final_dot():
-    for given, name in {
+    for text, name in {
         "https://WWW.example.org:8080/x": "www.example.org",
         " example.org. ": "example.org",
         "bücher.example": "xn--bcher-kva.example",
         "[::1]:80": "::1",
         "0x7f.1": "127.0.0.1",
     }.items():
-        assert site_name(given) == name
-    for given in ("*", "*.example.org", ".", "%2e", "a b", "a\r\nX: y", "a.example@b.example", ""):
+        assert site_name(text) == name
+    for text in ("*", "*.example.org", ".", "%2e", "a b", "a\r\nX: y", "a.example@b.example", ""):
         with pytest.raises(InputError):
-            site_name(given)
+            site_name(text)

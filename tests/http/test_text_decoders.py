@@ -66,7 +66,7 @@ async def every_byte_and_pair_is_decoded_like_in_chromium(browser):
             if decode(each, name) != text and each not in MISREAD
         }
 
-    assert {name: found for name, found in differences.items() if found} == LOOK_ALIKES
+    assert {name: result for name, result in differences.items() if result} == LOOK_ALIKES
 
 
 @given(NAMES, st.binary(max_size=60), st.lists(st.integers(0, 60), max_size=5))

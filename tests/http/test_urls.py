@@ -38,7 +38,7 @@ def test_urls_are_serialised_like_in_browsers_without_the_fragment():
 
 
 @pytest.mark.parametrize(
-    ("given", "says"),
+    ("url", "reason"),
     [
         ("", "empty"),
         ("hello there", "not a URL"),
@@ -51,9 +51,9 @@ def test_urls_are_serialised_like_in_browsers_without_the_fragment():
         ("http://example.com/\ud800", "characters"),
     ],
 )
-def test_unsupported_urls_are_refused_with_a_reason(given, says):
-    with pytest.raises(InvalidUrl, match=says.replace("?", r"\?")):
-        parse_url(given)
+def test_unsupported_urls_are_refused_with_a_reason(url, reason):
+    with pytest.raises(InvalidUrl, match=reason.replace("?", r"\?")):
+        parse_url(url)
 
 
 @given(st.text(max_size=60))

@@ -64,11 +64,11 @@ async def test_cookies_are_sent_and_appear_in_no_file_or_log(
     assert job.title == "For members"
     assert SECRET in members["/members"]
     assert SECRET in members["/pixel.png"]
-    kept = dict(everything_in(tmp_path / "data"))
-    warc = b"".join(content for path, content in kept.items() if path.suffix == ".gz")
+    files = dict(everything_in(tmp_path / "data"))
+    warc = b"".join(content for path, content in files.items() if path.suffix == ".gz")
     assert b"GET /members HTTP/1.1" in warc
     assert b"Welcome back" in warc
-    assert [path for path, content in kept.items() if SECRET.encode() in content] == []
+    assert [path for path, content in files.items() if SECRET.encode() in content] == []
     assert SECRET not in caplog.text
 
 

@@ -41,8 +41,8 @@ annotations = st.builds(
 
 
 @given(st.lists(annotations, min_size=1, max_size=9))
-def test_merging_many_equals_merging_one_by_one(some):
-    assert merge_all(some) == reduce(Annotation.merged, some)
+def test_merging_many_equals_merging_one_by_one(values):
+    assert merge_all(values) == reduce(Annotation.merged, values)
 
 
 @given(annotations, annotations)
@@ -98,10 +98,10 @@ def test_note_paragraphs_are_merged_once_each_in_order(first, later):
     both = merged_notes(first, later)
 
     names = [each.strip() for each in paragraphs(first)]
-    more = dict.fromkeys(each.strip() for each in paragraphs(later))
+    added = dict.fromkeys(each.strip() for each in paragraphs(later))
     if names:
         assert both.startswith(first)
-        expected = [*names, *(each for each in more if each not in names)]
+        expected = [*names, *(each for each in added if each not in names)]
         assert [each.strip() for each in paragraphs(both)] == expected
     else:
         assert both in (first, later)
@@ -175,10 +175,10 @@ def test_of_two_renditions_of_a_kind_the_first_existing_is_used():
     places = {record: Location("a", offset, 1) for offset, record in enumerate(ids)}
     del places[ids[0]]
 
-    found = renditions_of(named, places)
+    result = renditions_of(named, places)
 
-    assert set(found) == {
+    assert set(result) == {
         Rendition(ICON, "image/webp", places[ids[1]]),
         Rendition(COVER, "image/webp", places[ids[2]]),
     }
-    assert len(found) == 2
+    assert len(result) == 2

@@ -41,6 +41,6 @@ def test_only_the_named_fields_are_changed():
 
 @given(changes)
 def test_a_change_is_idempotent(change):
-    once = change.applied(SAID)
+    changed = change.applied(SAID)
 
-    assert change.applied(once) == once
+    assert change.applied(changed) == changed

@@ -33,10 +33,10 @@ def test_line_ends_of_the_source_are_not_line_ends_of_the_text():
 
 
 def test_an_excerpt_ends_between_words():
-    begun = beginning("so many words " * 50)
+    excerpt = beginning("so many words " * 50)
 
-    assert begun.endswith(("so…", "many…", "words…"))
-    assert MAX_BEGINNING - 10 < len(begun) <= MAX_BEGINNING
+    assert excerpt.endswith(("so…", "many…", "words…"))
+    assert MAX_BEGINNING - 10 < len(excerpt) <= MAX_BEGINNING
 
 
 def test_an_excerpt_of_text_without_spaces_ends_between_characters():

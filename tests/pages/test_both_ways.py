@@ -82,18 +82,18 @@ def element(name, attributes):
 
 
 def test_each_table_row_is_discovered_with_the_use_that_rewriting_has(load, discover):
-    for around, name, attribute, rule, others in CASES:
-        given_attributes = {**others, attribute: value_for(rule, "x")}
+    for around, name, attribute, rule, other_attributes in CASES:
+        given_attributes = {**other_attributes, attribute: value_for(rule, "x")}
         markup = around.format(element(name, given_attributes))
-        pointer = resolve(rule, lambda each, given=given_attributes: given.get(each, ""))
+        pointer = resolve(rule, lambda each, attributes=given_attributes: attributes.get(each, ""))
         is_needed = pointer is not None and pointer.use in REQUISITE_KINDS
 
-        found = discover(markup)
+        result = discover(markup)
 
-        assert found == load(markup), markup
-        assert any(url == "https://example.com/x.png" for url, _ in found) == is_needed, markup
+        assert result == load(markup), markup
+        assert any(url == "https://example.com/x.png" for url, _ in result) == is_needed, markup
         if is_needed and pointer.form is not Form.DOCUMENT:
-            assert {kind for _, kind in found} == {REQUISITE_KINDS[pointer.use]}, markup
+            assert {kind for _, kind in result} == {REQUISITE_KINDS[pointer.use]}, markup
 
 
 def test_every_kind_of_resource_has_a_use():
@@ -118,9 +118,9 @@ def documents(draw):
         rows = {**rules, **EVERYWHERE}
         generator = draw(st.lists(st.sampled_from([*rows]), unique=True, max_size=5))
         ways = [way for each in generator for way in WAYS.get((name, each), [{}])]
-        others = draw(st.sampled_from(ways)) if ways else {}
+        other_attributes = draw(st.sampled_from(ways)) if ways else {}
         attributes = {each: value_for(rows[each], f"r{next(numbers)}") for each in generator}
-        parts.append(around.format(element(name, {**others, **attributes})))
+        parts.append(around.format(element(name, {**other_attributes, **attributes})))
     sheet = draw(
         st.sampled_from(["", "<style>@import '/i.css'; @font-face{src:url(/f.woff)}</style>"])
     )

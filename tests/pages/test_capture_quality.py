@@ -23,8 +23,8 @@ def outcome(kind: RequisiteKind, status: int | None, area: int = 0) -> Requisite
     return RequisiteOutcome("https://example.org/x", kind, status, failure, area)
 
 
-def hundredths(*requisites: RequisiteOutcome, seen: QualitySignals = READ, rendering="") -> int:
-    return score_of(Rendering(rendering), requisites, seen).hundredths
+def hundredths(*requisites: RequisiteOutcome, signals: QualitySignals = READ, rendering="") -> int:
+    return score_of(Rendering(rendering), requisites, signals).hundredths
 
 
 def test_a_complete_page_has_the_highest_score():
@@ -54,7 +54,7 @@ def test_resources_missing_on_the_web_cost_less():
 
 
 @pytest.mark.parametrize(
-    ("seen", "rendering", "says"),
+    ("signals", "rendering", "text"),
     [
         (QualitySignals(0, 900), "needed", "saved without it"),
         (QualitySignals(3, 90_000), "", "has no text"),
@@ -67,26 +67,27 @@ def test_resources_missing_on_the_web_cost_less():
         (QualitySignals(0, 900, limits=(Limit.TAB,)), "needed", str(Limit.TAB.sentence)),
     ],
 )
-def test_each_problem_lowers_the_score_and_has_a_reason(seen, rendering, says):
-    score = score_of(Rendering(rendering), [], seen)
+def test_each_problem_lowers_the_score_and_has_a_reason(signals, rendering, text):
+    score = score_of(Rendering(rendering), [], signals)
 
     (reason,) = score.reasons
-    assert says in reason.sentence
+    assert text in reason.sentence
     assert score.hundredths == WHOLE - reason.cost
 
 
 def test_a_failed_rendering_scores_like_a_missing_one():
-    unshown = hundredths(seen=QualitySignals(0, 900), rendering="needed")
+    unshown = hundredths(signals=QualitySignals(0, 900), rendering="needed")
 
     for limit in Limit:
         assert (
-            hundredths(seen=QualitySignals(0, 900, limits=(limit,)), rendering="needed") == unshown
+            hundredths(signals=QualitySignals(0, 900, limits=(limit,)), rendering="needed")
+            == unshown
         )
 
 
 def test_unknown_signals_cost_nothing():
-    assert hundredths(seen=QualitySignals()) == WHOLE
-    assert hundredths(seen=QualitySignals(readable=5, source=400)) == WHOLE
+    assert hundredths(signals=QualitySignals()) == WHOLE
+    assert hundredths(signals=QualitySignals(readable=5, source=400)) == WHOLE
 
 
 OUTCOMES = st.lists(
@@ -111,8 +112,8 @@ SEEN = st.builds(
 
 
 @given(st.sampled_from(Rendering), OUTCOMES, SEEN)
-def test_any_score_is_from_0_to_1_and_fully_explained(rendering, found, seen):
-    score = score_of(rendering, found, seen)
+def test_any_score_is_from_0_to_1_and_fully_explained(rendering, expected, signals):
+    score = score_of(rendering, expected, signals)
 
     assert 0 <= score.hundredths <= WHOLE
     assert score.hundredths + sum(each.cost for each in score.reasons) == WHOLE

@@ -30,20 +30,20 @@ SHEETS = (
 
 
 def found_by_us(sheet):
-    found = []
+    results = []
     rewrite_css(
-        sheet, lambda value, use: found.append((value, use is Use.STYLE)) if value else None
+        sheet, lambda value, use: results.append((value, use is Use.STYLE)) if value else None
     )
-    return found
+    return results
 
 
 def found_by_tinycss2(sheet):
-    found = []
-    _walk(tinycss2.parse_component_value_list(sheet, skip_comments=True), found)
-    return found
+    results = []
+    _walk(tinycss2.parse_component_value_list(sheet, skip_comments=True), results)
+    return results
 
 
-def _walk(nodes, found, name=""):
+def _walk(nodes, expected, name=""):
     """Collect (URL, whether it is a style sheet) from these tokens and their content."""
     is_import = is_namespace = False
     for node in nodes:
@@ -51,8 +51,8 @@ def _walk(nodes, found, name=""):
         if url is None and node.type == "string" and (is_import or name in SETS):
             url = node.value
         if url and not is_namespace:
-            found.append((url, is_import))
-        _walk_into(node, found)
+            expected.append((url, is_import))
+        _walk_into(node, expected)
         if node.type == "at-keyword":
             is_import, is_namespace = node.lower_value == "import", node.lower_value == "namespace"
         elif node.type != "whitespace":
@@ -70,11 +70,11 @@ def _url_of(node):
     return None
 
 
-def _walk_into(node, found):
+def _walk_into(node, expected):
     if node.type == "function":
-        _walk(node.arguments, found, node.lower_name)
+        _walk(node.arguments, expected, node.lower_name)
     elif node.type in {"() block", "[] block", "{} block"}:
-        _walk(node.content, found)
+        _walk(node.content, expected)
 
 
 @pytest.mark.parametrize(

@@ -106,9 +106,9 @@ def test_a_too_long_url_in_chunks_is_removed():
 def test_data_urls_of_any_length_are_streamed():
     rewriter = CssReferences(UrlRewriter("https://example.com/", "20240229120001").rewrite)
 
-    begun = rewriter.feed("a{b:url(data:font/woff2;base64," + "A" * 2 * MAX_HELD)
+    output = rewriter.feed("a{b:url(data:font/woff2;base64," + "A" * 2 * MAX_HELD)
 
-    assert len(begun) > 2 * MAX_HELD
+    assert len(output) > 2 * MAX_HELD
     assert rewriter.feed("A)} url(#x)") + rewriter.close() == "A)} url(#x)"
 
 
@@ -119,9 +119,9 @@ def test_pieces_of_any_size_give_the_same_sheet(css, sheet, seed):
 
 @given(SHEETS)
 def test_rewriting_is_idempotent(css, sheet):
-    once = css(sheet)
+    rewritten = css(sheet)
 
-    assert css(once) == once
+    assert css(rewritten) == rewritten
 
 
 @given(st.text(st.characters(exclude_characters="\\(@")))
@@ -135,14 +135,14 @@ def test_every_reference_can_be_replaced(sheet):
 
     A sheet with URLs is recognised without reading it, in any encoding.
     """
-    seen = []
+    references = []
 
     def lead(reference, use):
-        seen.append((reference, use))
+        references.append((reference, use))
 
     assert rewrite_css(sheet, lead) == sheet
     for text in (sheet, sheet.encode("utf-16").decode("latin-1")):
-        assert may_load(text) or not seen
+        assert may_load(text) or not references
 
 
 @pytest.mark.parametrize(

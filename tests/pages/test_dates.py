@@ -8,7 +8,7 @@ from archiver.pages.metadata import read_dateline, to_iso
 
 
 @pytest.mark.parametrize(
-    ("given", "read"),
+    ("text", "read"),
     [
         ("2019-05-04", "2019-05-04"),
         ("2019-5-4 10:11", "2019-05-04T10:11:00"),
@@ -28,8 +28,8 @@ from archiver.pages.metadata import read_dateline, to_iso
         ("yesterday", ""),
     ],
 )
-def test_dates_in_many_notations_are_read(given, read):
-    assert to_iso(given) == read
+def test_dates_in_many_notations_are_read(text, read):
+    assert to_iso(text) == read
 
 
 @given(st.text(max_size=100))

@@ -20,7 +20,7 @@ def covers_of(html):
 
 
 @pytest.mark.parametrize(
-    ("head", "found"),
+    ("head", "expected"),
     [
         ("", ["/favicon.ico"]),
         ('<link rel="shortcut icon" href="/i.ico">', ["/i.ico"]),
@@ -51,8 +51,8 @@ def covers_of(html):
         ("<link rel=icon href=/i.png>" * 99, ["/i.png"]),
     ],
 )
-def test_the_smallest_icon_that_is_sharp_comes_first(head, found):
-    assert icons_of(head) == tuple(f"https://a.example{each}" for each in found)
+def test_the_smallest_icon_that_is_sharp_comes_first(head, expected):
+    assert icons_of(head) == tuple(f"https://a.example{each}" for each in expected)
 
 
 def test_the_number_of_icons_is_limited():
@@ -62,7 +62,7 @@ def test_the_number_of_icons_is_limited():
 
 
 @pytest.mark.parametrize(
-    ("head", "found"),
+    ("head", "expected"),
     [
         ("", []),
         ('<meta property="og:image" content="/og.png">', ["/og.png"]),
@@ -84,8 +84,8 @@ def test_the_number_of_icons_is_limited():
         ),
     ],
 )
-def test_declared_preview_images_come_first(head, found):
-    assert covers_of(head) == tuple(f"https://a.example{each}" for each in found)
+def test_declared_preview_images_come_first(head, expected):
+    assert covers_of(head) == tuple(f"https://a.example{each}" for each in expected)
 
 
 def test_the_number_of_preview_images_is_limited():

@@ -91,8 +91,8 @@ def test_a_decompression_bomb_is_not_decoded(kind):
 
 @pytest.mark.parametrize("kind", [ICON, COVER])
 @given(st.binary(max_size=200), st.sampled_from([b"", b"\x89PNG\r\n\x1a\n", b"<svg ", b"RIFF"]))
-def test_invalid_images_are_none(kind, rest, start):
-    assert draw(kind, start + rest) is None
+def test_invalid_images_are_none(kind, tail, start):
+    assert draw(kind, start + tail) is None
 
 
 def test_a_truncated_image_is_none():

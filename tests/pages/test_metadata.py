@@ -83,8 +83,8 @@ def test_other_metadata_that_is_escaped_twice_is_decoded_too():
     json_ld = linked(
         headline="x", author="Ann &amp; Bob", description="It&#39;s", publisher={"name": "M&amp;N"}
     )
-    found = read(json_ld)
-    assert (found.byline, found.excerpt, found.site) == ("Ann & Bob", "It's", "M&N")
+    result = read(json_ld)
+    assert (result.byline, result.excerpt, result.site) == ("Ann & Bob", "It's", "M&N")
 
 
 FRAMED = """<script type='application/ld+json'><![CDATA[
@@ -123,13 +123,13 @@ def test_all_declared_authors_are_found(names, byline):
 
 
 def test_a_specific_title_is_preferred_to_a_generic_one():
-    given = '<meta property="og:title" content="A handbook | of knots">'
+    field = '<meta property="og:title" content="A handbook | of knots">'
     heading = "<h1>Bowlines <a href=#b>&#8203;</a></h1>"
 
     assert (
-        read(f"<title>Bowlines | Handbook</title>{given}{heading}").title == "Bowlines | Handbook"
+        read(f"<title>Bowlines | Handbook</title>{field}{heading}").title == "Bowlines | Handbook"
     )
-    assert read(f"<title>Handbook</title>{given}{heading}").title == "A handbook | of knots"
+    assert read(f"<title>Handbook</title>{field}{heading}").title == "A handbook | of knots"
 
 
 def test_the_first_of_several_headings_does_not_identify_the_site_name():
@@ -164,7 +164,7 @@ def test_an_endless_description_is_ignored(name, depth):
     data = f'{{"@type": "Article", "headline": "Deep", "{name}": {"[" * depth}1{"]" * depth}}}'
     page = f"<title>Kept</title><img src=a.png><script type='application/ld+json'>{data}</script>"
 
-    found = discover_requisites(page, "https://a.example/", 9)
+    requisites = discover_requisites(page, "https://a.example/", 9)
 
-    assert found.metadata.title == "Kept"
-    assert [each.url for each in found.requisites] == ["https://a.example/a.png"]
+    assert requisites.metadata.title == "Kept"
+    assert [each.url for each in requisites.requisites] == ["https://a.example/a.png"]

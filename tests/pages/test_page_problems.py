@@ -138,10 +138,10 @@ def look(html):
 
 @pytest.mark.parametrize("name", SHELLS)
 def test_an_empty_shell_needs_a_browser(name):
-    found = look(SHELLS[name])
+    result = look(SHELLS[name])
 
-    assert found.needs_browser
-    assert not found.wall
+    assert result.needs_browser
+    assert not result.wall
 
 
 @pytest.mark.parametrize("name", WHOLE)

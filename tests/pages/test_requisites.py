@@ -31,20 +31,22 @@ v.mp4:media noscript.png:image svg.png:image"""
 
 
 def test_resources_of_a_page_are_found():
-    found = discover_requisites(PAGE, "http://example.com/a/", 100).requisites
+    requisites = discover_requisites(PAGE, "http://example.com/a/", 100).requisites
 
-    named = {f"{each.url.removeprefix('http://example.com/b/')}:{each.kind}" for each in found}
-    wanted = {each.replace("../", "http://example.com/") for each in NAMED.split()}
-    assert named == wanted
-    assert len(found) == len(wanted)
+    named = {f"{each.url.removeprefix('http://example.com/b/')}:{each.kind}" for each in requisites}
+    expected = {each.replace("../", "http://example.com/") for each in NAMED.split()}
+    assert named == expected
+    assert len(requisites) == len(expected)
 
 
 def test_queries_are_encoded_in_the_encoding_of_the_document():
     page = "<base href=/b/><img src='é?Ж'><p style='a:url(?Ж)'><iframe srcdoc='<img src=?Ж>'>"
 
-    found = [each.url for each in discover_requisites(page, "http://e.x/", 9, KOI8_U).requisites]
+    requisites = [
+        each.url for each in discover_requisites(page, "http://e.x/", 9, KOI8_U).requisites
+    ]
 
-    assert found == ["http://e.x/b/%C3%A9?%F6", "http://e.x/b/?%F6", "http://e.x/b/?%D0%96"]
+    assert requisites == ["http://e.x/b/%C3%A9?%F6", "http://e.x/b/?%F6", "http://e.x/b/?%D0%96"]
     assert find_sheet_requisites("a { b: url(?Ж) }", "http://e.x/", KOI8_U)[0].url.endswith("?%F6")
 
 
@@ -55,11 +57,11 @@ def test_resources_of_documents_in_data_urls_are_found():
     <object data="data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg'><image
     href='http://a.x/k'/></svg>"></object><img src="data:image/svg+xml,<image href='//a.x/no'/>">"""
 
-    found = {
+    results = {
         each.url[-1]: each.kind for each in discover_requisites(page, "http://e.x/", 9).requisites
     }
 
-    assert found == {"s": "style", "i": "image", "j": "image", "k": "image"}
+    assert results == {"s": "style", "i": "image", "j": "image", "k": "image"}
 
 
 def test_the_number_of_resources_is_limited():
@@ -70,12 +72,12 @@ def test_resources_of_a_style_sheet_are_found():
     sheet = r"""@import url(one.css); /* url(no.png) */ @font-face { src: url('f\.woff') }
     a { content: "url(no.png)"; background: image-set("x.png" 1x, url(y.png) 2x), URL( z.png ) }"""
 
-    found = {
+    results = {
         each.url.rpartition("/")[2]: each.kind.value
         for each in find_sheet_requisites(sheet, "http://e.x/")
     }
 
-    assert found == {
+    assert results == {
         "one.css": "style",
         "f.woff": "font",
         "x.png": "image",
@@ -108,8 +110,8 @@ DRAWN = {
 
 
 def drawn(text):
-    found = find_xml_requisites(text, "http://e.x/", 100)
-    return {f"{each.url.removeprefix('http://e.x/')}:{each.kind}" for each in found}
+    requisites = find_xml_requisites(text, "http://e.x/", 100)
+    return {f"{each.url.removeprefix('http://e.x/')}:{each.kind}" for each in requisites}
 
 
 def test_resources_of_an_svg_are_found():
@@ -128,9 +130,9 @@ def test_any_xml_is_parsed(text):
 def test_resources_of_link_headers_are_found():
     field = '<s.css>; rel=stylesheet, </f>; as=font; rel="preload", <2>; rel=next, <m>; rel=icon,<'
 
-    found = find_linked(field, "http://e.x/d/", 100)
+    requisites = find_linked(field, "http://e.x/d/", 100)
 
-    assert [(each.url, each.kind.value) for each in found] == [
+    assert [(each.url, each.kind.value) for each in requisites] == [
         ("http://e.x/d/s.css", "style"),
         ("http://e.x/f", "font"),
         ("http://e.x/d/m", "icon"),

@@ -83,18 +83,18 @@ def test_code_and_tables_can_be_reached_without_a_mouse():
 
 
 def test_missing_images_are_reported_and_not_requested():
-    there, gone = '<img src="http://a.example/1" alt="One">', "http://a.example/2?a&b"
-    html = f'{there}<img alt="A &quot;fox&quot;" src="http://a.example/2?a&amp;b">'
+    image, missing_url = '<img src="http://a.example/1" alt="One">', "http://a.example/2?a&b"
+    html = f'{image}<img alt="A &quot;fox&quot;" src="http://a.example/2?a&amp;b">'
 
-    without_image = without_lost(html, {gone})
+    without_image = without_lost(html, {missing_url})
 
     words = "No A &quot;fox&quot;"
-    assert without_image == f'{there}<span class="lost" role="img" aria-label="{words}"></span>'
+    assert without_image == f'{image}<span class="lost" role="img" aria-label="{words}"></span>'
     assert without_lost(html, ()) == html
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("markup", "expected"),
     [
         ('<img src="{l}1" srcset="{l}1 1x, {l}2 2x" alt="One">', GONE),
         (
@@ -117,13 +117,13 @@ def test_missing_images_are_reported_and_not_requested():
         ('<picture><source srcset="{l}1"><img src="{k}2" alt="One"></picture>', '><img src="{k}2"'),
     ],
 )
-def test_only_archived_sizes_of_an_image_stay(given, told):
-    some = {"l": "http://lost.example/", "k": "http://kept.example/"}
+def test_only_archived_sizes_of_an_image_stay(markup, expected):
+    targets = {"l": "http://lost.example/", "k": "http://kept.example/"}
     lost = {"http://lost.example/1", "http://lost.example/2"}
 
-    shown_html = without_lost(f"<p>{given.format_map(some)}</p>", lost)
+    shown_html = without_lost(f"<p>{markup.format_map(targets)}</p>", lost)
 
-    assert told.format_map(some) in shown_html
+    assert expected.format_map(targets) in shown_html
     assert "lost.example" not in shown_html
 
 
@@ -188,9 +188,9 @@ def test_every_heading_has_an_id_and_an_outline_level():
     html = '<h2 id="a-x">One <em>and</em> two</h2><h4>Deep</h4><h3>A &amp; B</h3><h2> </h2>'
     tree = ArticleTree(sanitise(html))
 
-    found = tree.add_heading_ids()
+    result = tree.add_heading_ids()
 
-    assert [(each.id, each.words, each.depth) for each in found] == [
+    assert [(each.id, each.words, each.depth) for each in result] == [
         ("a-x", "One and two", 0),
         ("h-2", "Deep", 2),
         ("h-3", "A & B", 1),
@@ -200,6 +200,6 @@ def test_every_heading_has_an_id_and_an_outline_level():
 
 
 def test_the_number_of_headings_is_limited():
-    found = ArticleTree("<h2>x</h2>" * (MAX_HEADINGS + 9)).add_heading_ids()
+    result = ArticleTree("<h2>x</h2>" * (MAX_HEADINGS + 9)).add_heading_ids()
 
-    assert len(found) == MAX_HEADINGS
+    assert len(result) == MAX_HEADINGS

@@ -48,8 +48,8 @@ def without_marks(html):
 
 @settings(max_examples=50)
 @given(articles, st.lists(st.tuples(st.integers(0, 60), st.integers(1, 20)), max_size=4))
-def test_highlights_surround_their_text_and_change_nothing_else(html, wanted):
-    spans = [Span(start, start + size) for start, size in wanted]
+def test_highlights_surround_their_text_and_change_nothing_else(html, ranges):
+    spans = [Span(start, start + size) for start, size in ranges]
 
     marked = marked_by(html, spans)
 

@@ -20,12 +20,12 @@ def code(text, language):
 def test_highlighting_adds_only_allowed_spans(text, language):
     html = code(text, language)
 
-    found = coloured(html)
+    result = coloured(html)
 
-    assert language != "python" or "<span class=" in found
-    assert plain(found) == html
-    assert sanitise(found) == found
-    assert to_text(found) == to_text(html)
+    assert language != "python" or "<span class=" in result
+    assert plain(result) == html
+    assert sanitise(result) == result
+    assert to_text(result) == to_text(html)
 
 
 @pytest.mark.parametrize(

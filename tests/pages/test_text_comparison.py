@@ -10,8 +10,8 @@ words = st.lists(st.sampled_from("a b c é 日本 x, \n \n\n".split(" ")), max_s
 texts = words.map(" ".join)
 
 
-def side(change, wanted):
-    return "".join(each.text for each in change.pieces if each.side in (Side.BOTH, wanted))
+def side(change, kind):
+    return "".join(each.text for each in change.pieces if each.side in (Side.BOTH, kind))
 
 
 def bare(text):

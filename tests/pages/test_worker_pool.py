@@ -35,23 +35,23 @@ ICON = b'<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0h9v9z"/></svg>'
 
 @pytest.fixture
 async def pool():
-    made = WorkerPool(processes=1, timeout=30, memory_bytes=1 << 30, max_requisites=10)
-    yield made
-    await made.stop()
+    pool = WorkerPool(processes=1, timeout=30, memory_bytes=1 << 30, max_requisites=10)
+    yield pool
+    await pool.stop()
 
 
 async def test_one_request_gives_the_same_as_two(pool):
     linked = replace(PAGE, link_header='<http://example.com/own>; rel="canonical"')
 
-    found, article = await pool.inspect_and_extract(linked)
+    discovery, article = await pool.inspect_and_extract(linked)
 
-    assert [each.url for each in found.requisites] == ["http://example.com/a.png"]
+    assert [each.url for each in discovery.requisites] == ["http://example.com/a.png"]
     assert "Words to be read" in article.text
     assert (article.metadata.title, article.metadata.canonical) == (
         "Hello",
         "http://example.com/own",
     )
-    assert found == await pool.discover(linked)
+    assert discovery == await pool.discover(linked)
     assert article == await pool.extract(linked)
 
     for body in (
@@ -59,8 +59,8 @@ async def test_one_request_gives_the_same_as_two(pool):
         b"<article><p>Words to be read, some.</p></article><a rel=next href='?page=2'>Next</a>",
     ):
         page = replace(PAGE, payload=body, url="http://example.com/essay")
-        found, article = await pool.inspect_and_extract(page)
-        assert found == await pool.discover(page) != Discovery()
+        discovery, article = await pool.inspect_and_extract(page)
+        assert discovery == await pool.discover(page) != Discovery()
         assert article is None
 
 
@@ -71,9 +71,9 @@ async def test_resources_are_found_if_the_article_cannot_be_extracted(pool_of):
     [lost] = page_workers()
     lost.kill()
 
-    found, article = await pool.inspect_and_extract(PAGE)
+    discovery, article = await pool.inspect_and_extract(PAGE)
 
-    assert [each.url for each in found.requisites] == ["http://example.com/a.png"]
+    assert [each.url for each in discovery.requisites] == ["http://example.com/a.png"]
     assert article == Article(is_failed=True)
 
 
@@ -109,7 +109,7 @@ async def test_a_picture_has_less_time_than_an_article(pool, monkeypatch):
 @pytest.fixture
 async def pool_of():
     """Return a pool of this size with a timeout for the busiest machine."""
-    made = []
+    pools = []
 
     def make(processes, backlog):
         pool = WorkerPool(
@@ -119,11 +119,11 @@ async def pool_of():
             max_requisites=10,
             backlog=backlog,
         )
-        made.append(pool)
+        pools.append(pool)
         return pool
 
     yield make
-    for each in made:
+    for each in pools:
         await each.stop()
 
 
@@ -131,9 +131,9 @@ async def pool_of():
 async def test_a_running_worker_is_used_before_another_is_started(pool_of):
     pool = pool_of(3, backlog=3600)
 
-    found = await asyncio.gather(*(pool.discover(PAGE) for _ in range(12)))
+    results = await asyncio.gather(*(pool.discover(PAGE) for _ in range(12)))
 
-    assert all(len(each.requisites) == 1 for each in found)
+    assert all(len(each.requisites) == 1 for each in results)
     assert len(page_workers()) == 1
 
 
@@ -160,9 +160,9 @@ async def test_a_lost_worker_is_replaced(pool_of):
     [lost] = page_workers()
     lost.kill()
 
-    found = [await pool.discover(PAGE) for _ in range(3)]
+    results = [await pool.discover(PAGE) for _ in range(3)]
 
-    assert sorted(len(each.requisites) for each in found) == [0, 1, 1]
+    assert sorted(len(each.requisites) for each in results) == [0, 1, 1]
 
 
 def page_workers():
@@ -204,7 +204,7 @@ def test_a_drawn_image_arrives_unchanged(drawn):
         covers=st.lists(st.text()).map(tuple),
     )
 )
-def test_references_of_a_page_arrive_unchanged(found):
-    message = pack_result(found)
+def test_references_of_a_page_arrive_unchanged(expected):
+    message = pack_result(expected)
 
-    assert read_discovery(unpack(message[PREFIX.size :])[0]) == found
+    assert read_discovery(unpack(message[PREFIX.size :])[0]) == expected

@@ -40,10 +40,10 @@ def test_a_replay_url_is_parsed_as_written(timestamp, modifier, url):
 def test_replay_urls_typed_by_users_and_changed_by_proxies_are_parsed(
     path, timestamp, modifier, url
 ):
-    found = parse_replay_path(path)
+    result = parse_replay_path(path)
 
-    assert (found.timestamp_prefix, found.modifier) == (timestamp, modifier)
-    assert found.url == (url or "http://example.com/")
+    assert (result.timestamp_prefix, result.modifier) == (timestamp, modifier)
+    assert result.url == (url or "http://example.com/")
 
 
 @pytest.mark.parametrize("path", ["/web/", "/web/2024/", "/web/2024/ftp://x/", "/web/http://["])

@@ -8,11 +8,11 @@ from archiver.http.urls import parse_url
 from archiver.replay.cdx_query import FIELDS, Output, parse_cdx_query
 
 
-def ask(**given):
+def ask(**parameters):
     return parse_cdx_query(
         {
             name.rstrip("_"): value if isinstance(value, list) else [value]
-            for name, value in given.items()
+            for name, value in parameters.items()
         }
     )
 
@@ -22,7 +22,7 @@ def covers(query, url):
 
 
 @pytest.mark.parametrize(
-    ("given", "inside", "outside"),
+    ("parameters", "inside", "outside"),
     [
         ({"url": "example.com/a"}, ["http://www.example.com/a/", "https://example.com/a"],
          ["http://example.com/ab", "http://example.com/a?b"]),
@@ -40,8 +40,8 @@ def covers(query, url):
          ["http://example.com/ab"]),
     ],
 )  # fmt: skip
-def test_a_match_type_or_a_star_selects_urls(given, inside, outside):
-    query = ask(**given)
+def test_a_match_type_or_a_star_selects_urls(parameters, inside, outside):
+    query = ask(**parameters)
 
     assert [url for url in inside if not covers(query, url)] == []
     assert [url for url in outside if covers(query, url)] == []
@@ -66,11 +66,11 @@ def test_partial_timestamps_cover_their_period():
     ],
 )
 def test_filters_follow_the_wayback_machine(text, field, passing, failing):
-    (found,) = ask(url="a.example", filter=text).filters
+    (condition,) = ask(url="a.example", filter=text).filters
 
-    assert found.field == field
-    assert found.passes(passing)
-    assert not found.passes(failing)
+    assert condition.field == field
+    assert condition.passes(passing)
+    assert not condition.passes(failing)
 
 
 @pytest.mark.parametrize(
@@ -83,17 +83,17 @@ def test_filters_follow_the_wayback_machine(text, field, passing, failing):
     ],
 )
 def test_pywb_filters_are_accepted(text, field, passing, failing):
-    (found,) = parse_cdx_query({"url": ["a.example"], "filter": [text]}, pywb=True).filters
+    (condition,) = parse_cdx_query({"url": ["a.example"], "filter": [text]}, pywb=True).filters
 
-    assert found.field == field
-    assert found.passes(passing)
-    assert not found.passes(failing)
+    assert condition.field == field
+    assert condition.passes(passing)
+    assert not condition.passes(failing)
 
 
 def test_a_catastrophic_regular_expression_is_fast():
-    (found,) = ask(url="a.example", filter="original:(a*)*b").filters
+    (condition,) = ask(url="a.example", filter="original:(a*)*b").filters
 
-    assert not found.passes("a" * 100_000)
+    assert not condition.passes("a" * 100_000)
 
 
 def test_other_parameters_are_parsed():
@@ -108,7 +108,7 @@ def test_other_parameters_are_parsed():
 
 
 @pytest.mark.parametrize(
-    "given",
+    "parameters",
     [
         {}, {"url": ""}, {"url": "ftp://a.example/"}, {"url": "a.example", "limit": "0"},
         {"url": "a.example", "limit": "many"}, {"url": "a.example", "matchType": "near"},
@@ -126,6 +126,6 @@ def test_other_parameters_are_parsed():
         {"url": "a.example", "page": "0", "closest": "2020"},
     ],
 )  # fmt: skip
-def test_invalid_parameters_are_refused_with_valid_values(given):
+def test_invalid_parameters_are_refused_with_valid_values(parameters):
     with pytest.raises(InputError):
-        ask(**given)
+        ask(**parameters)

@@ -16,15 +16,15 @@ def capture(url="http://a.example/", timestamp="20240101000000", digest="sha256:
     )  # fmt: skip
 
 
-def answer(*captures, **given):
-    query = parse_cdx_query({"url": ["a.example"]} | {k: [v] for k, v in given.items()})
+def answer(*captures, **parameters):
+    query = parse_cdx_query({"url": ["a.example"]} | {k: [v] for k, v in parameters.items()})
     return written(query, captures)
 
 
 def written(query, captures, originals=None):
     writer, selection = CdxWriter(query), Selection(query)
-    found = [(surt(each.url), each, n) for n, each in enumerate(captures)]
-    rows = selection.select(found, originals or {})
+    captured = [(surt(each.url), each, n) for n, each in enumerate(captures)]
+    rows = selection.select(captured, originals or {})
     return (writer.rows(rows) + writer.end()).decode()
 
 
@@ -45,18 +45,18 @@ def test_json_is_an_array_of_arrays_with_the_names_first():
 
 
 def test_cdxj_is_a_key_a_timestamp_and_an_object():
-    key, timestamp, rest = answer(capture(), output="cdxj").split(" ", 2)
+    key, timestamp, document = answer(capture(), output="cdxj").split(" ", 2)
 
     assert (key, timestamp) == ("example,a)/", "20240101000000")
-    assert json.loads(rest)["offset"] == "7"
+    assert json.loads(document)["offset"] == "7"
 
 
 def test_rows_of_one_day_collapse_before_the_limit_is_applied():
     days = [capture(timestamp=f"202401{day:02}000000") for day in (1, 1, 2, 2, 3)]
 
-    found = answer(*days, collapse="timestamp:8", limit="2", fl="timestamp")
+    rows = answer(*days, collapse="timestamp:8", limit="2", fl="timestamp")
 
-    assert found.split() == ["20240101000000", "20240102000000"]
+    assert rows.split() == ["20240101000000", "20240102000000"]
 
 
 def test_pywbs_json_is_an_object_a_line_with_its_names():
@@ -71,9 +71,9 @@ def test_pywbs_json_is_an_object_a_line_with_its_names():
 def test_a_row_counts_earlier_rows_with_its_digest():
     days = [capture(digest=digest, is_revisit=digest == "b") for digest in "abab"]
 
-    found = answer(*days, showDupeCount="true", fl="digest,dupecount,mimetype")
+    rows = answer(*days, showDupeCount="true", fl="digest,dupecount,mimetype")
 
-    assert [line.split() for line in found.splitlines()] == [
+    assert [line.split() for line in rows.splitlines()] == [
         ["a", "0", "text/html"],
         ["b", "0", "warc/revisit"],
         ["a", "1", "text/html"],
@@ -85,15 +85,15 @@ def test_a_revisit_is_resolved_to_the_record_with_its_payload():
     revisit, first = capture(is_revisit=True), capture()
     query = parse_cdx_query({"url": ["a.example"], "resolveRevisits": ["true"]})
 
-    found = written(query, [first, revisit], {first.payload_digest: first}).splitlines()
+    rows = written(query, [first, revisit], {first.payload_digest: first}).splitlines()
 
-    assert found[0].endswith(" - - -")
-    assert found[1].endswith(" text/html 200 sha256:0 9 9 7 a.warc.gz")
+    assert rows[0].endswith(" - - -")
+    assert rows[1].endswith(" text/html 200 sha256:0 9 9 7 a.warc.gz")
 
 
 def test_an_offset_counts_only_rows_that_pass_the_filter():
     days = [capture(url=f"http://a.example/{n}", is_revisit=n % 2 == 0) for n in range(8)]
 
-    found = answer(*days, filter="mimetype:text/html", offset="1", limit="2", fl="original")
+    rows = answer(*days, filter="mimetype:text/html", offset="1", limit="2", fl="original")
 
-    assert found.split() == ["http://a.example/3", "http://a.example/5"]
+    assert rows.split() == ["http://a.example/3", "http://a.example/5"]

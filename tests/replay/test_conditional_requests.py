@@ -11,8 +11,8 @@ WHOLE = (200, 0, 100, "")
 
 
 def generator(*, in_parts=True, length=100, **fields):
-    found = select(Conditions(**fields), TAG, length, in_parts=in_parts)
-    return (found.status, found.first, found.end, found.content_range)
+    selection = select(Conditions(**fields), TAG, length, in_parts=in_parts)
+    return (selection.status, selection.first, selection.end, selection.content_range)
 
 
 @pytest.mark.parametrize(
@@ -48,14 +48,14 @@ def test_anything_but_a_single_range_is_ignored(field):
     assert generator(range=field)[0] == 200 or field.strip() == "bytes=0-1"
 
 
-@pytest.mark.parametrize("held", [TAG, f" {TAG} "])
-def test_a_range_is_sent_if_the_client_has_the_same_version(held):
-    assert generator(range="bytes=0-1", if_range=held)[0] == 206
+@pytest.mark.parametrize("validator", [TAG, f" {TAG} "])
+def test_a_range_is_sent_if_the_client_has_the_same_version(validator):
+    assert generator(range="bytes=0-1", if_range=validator)[0] == 206
 
 
-@pytest.mark.parametrize("held", ['"other"', f"W/{TAG}", "Thu, 29 Feb 2024 12:00:01 GMT", "*"])
-def test_otherwise_the_whole_body_is_sent(held):
-    assert generator(range="bytes=0-1", if_range=held) == WHOLE
+@pytest.mark.parametrize("validator", ['"other"', f"W/{TAG}", "Thu, 29 Feb 2024 12:00:01 GMT", "*"])
+def test_otherwise_the_whole_body_is_sent(validator):
+    assert generator(range="bytes=0-1", if_range=validator) == WHOLE
 
 
 @pytest.mark.parametrize("field", [TAG, "*", f'"x", {TAG}', f"W/{TAG}", f'"a,b",{TAG}'])
@@ -82,8 +82,8 @@ def test_if_match_and_if_unmodified_since_are_checked_first():
     st.booleans(),
 )  # fmt: skip
 def test_any_range_is_within_the_body(conditions, length, in_parts):
-    found = select(conditions, TAG, length, in_parts=in_parts)
+    selection = select(conditions, TAG, length, in_parts=in_parts)
 
-    assert isinstance(found, Selection)
-    assert 0 <= found.first <= found.end <= length
-    assert found.status != 206 or found.end > found.first
+    assert isinstance(selection, Selection)
+    assert 0 <= selection.first <= selection.end <= length
+    assert selection.status != 206 or selection.end > selection.first

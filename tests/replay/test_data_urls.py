@@ -59,16 +59,16 @@ def links():
 )
 def test_references_in_a_data_url_become_absolute_replay_urls(links, use, head, before, after):
     packed = base64.b64encode(before.encode()).decode()
-    given = [f"data:{head},{before if '%' in before else quote(before)}#f"]
-    given += [] if "%" in before else [f"data:{head};base64,{packed}#f"]
+    urls = [f"data:{head},{before if '%' in before else quote(before)}#f"]
+    urls += [] if "%" in before else [f"data:{head};base64,{packed}#f"]
 
-    for url in given:
-        found = links.rewrite(url, use)
+    for url in urls:
+        result = links.rewrite(url, use)
 
         if after is None:
-            assert found is None
+            assert result is None
             continue
-        start, _, body = found.removesuffix("#f").partition(",")
+        start, _, body = result.removesuffix("#f").partition(",")
         assert (
             start == f"data:{head.partition(';')[0].lower() or 'text/plain'};charset=utf-8;base64"
         )
@@ -78,17 +78,17 @@ def test_references_in_a_data_url_become_absolute_replay_urls(links, use, head, 
 
 
 def test_data_urls_are_rewritten_as_deep_as_documents_nest_and_blocked_below(links):
-    given = "data:text/html,x"
+    url = "data:text/html,x"
     for _ in range(4):
-        given = f"data:text/html,{quote(f'<iframe src={given}>')}"
+        url = f"data:text/html,{quote(f'<iframe src={url}>')}"
 
-    found, levels = links.rewrite(given, Use.FRAME), 0
-    while "base64," in found:
-        found = base64.b64decode(found.partition("base64,")[2].rstrip('">')).decode()
+    result, levels = links.rewrite(url, Use.FRAME), 0
+    while "base64," in result:
+        result = base64.b64decode(result.partition("base64,")[2].rstrip('">')).decode()
         levels += 1
 
     assert levels == 3
-    assert found.startswith("<iframe data-archived-src=")
+    assert result.startswith("<iframe data-archived-src=")
 
 
 @pytest.mark.parametrize("url", ["data:text/html", "data:text/html;base64,a"])

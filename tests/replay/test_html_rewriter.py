@@ -45,9 +45,9 @@ def test_pieces_of_any_size_give_the_same_document(html, markup, options, seed):
 
 @given(SOUP, OPTIONS)
 def test_rewriting_is_idempotent(html, markup, options):
-    once = html(markup, **options)
+    rewritten = html(markup, **options)
 
-    assert html(once, **options) == once
+    assert html(rewritten, **options) == rewritten
 
 
 BAITS = re.findall(
@@ -84,14 +84,14 @@ def test_unrewriting_gives_the_original_url(html, reference, quote):
     url = join("https://example.com/dir/page.html", reference.strip())
     source = reference.replace("&", "&amp;").replace(quote, "&quot;" if quote == '"' else "&#39;")
 
-    found = _attributes(html(f"<a href={quote}{source}{quote}>"))["href"]
+    result = _attributes(html(f"<a href={quote}{source}{quote}>"))["href"]
 
-    if found == reference:
-        assert url is None or found.strip()[:1] in {"#", ""}
-    elif found == "#":
+    if result == reference:
+        assert url is None or result.strip()[:1] in {"#", ""}
+    elif result == "#":
         assert url is None
     else:
-        assert parse_replay_path(found.partition("#")[0]).url == url
+        assert parse_replay_path(result.partition("#")[0]).url == url
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_references_are_rewritten_into_the_archive(html, before, after):
     after = after.replace("PLAYED", 'controls="" crossorigin="anonymous"')
     after = after.replace("DATA", 'type="text/x-archived-script"')
     after = re.sub(
-        '<((?:..)?_?)>(https://[^"]*)', lambda found: replay_path(found[2], found[1]), after
+        '<((?:..)?_?)>(https://[^"]*)', lambda match: replay_path(match[2], match[1]), after
     )
     for modifier in ("", "im_", "cs_", "js_", "if_"):
         after = after.replace(f"<{modifier}>", replay_path("", modifier))
@@ -184,9 +184,9 @@ def test_references_are_rewritten_into_the_archive(html, before, after):
     ],
 )
 def test_link_elements_are_rewritten_by_their_relation(html, before, after):
-    found = html(before).replace("data-archived-rel", "rel")
+    result = html(before).replace("data-archived-rel", "rel")
 
-    assert found == before.replace("href=x", f'href="{replay_path("x", after)}"')
+    assert result == before.replace("href=x", f'href="{replay_path("x", after)}"')
 
 
 @pytest.mark.parametrize(
@@ -418,11 +418,11 @@ def test_hostile_input_takes_linear_time(html, unit):
 
 
 def _attributes(tag: str) -> dict[str, str]:
-    found: dict[str, str] = {}
+    results: dict[str, str] = {}
 
     class Reader(HTMLParser):
         def handle_starttag(self, _tag, attrs):
-            found.update(attrs)
+            results.update(attrs)
 
     Reader().feed(tag)
-    return found
+    return results

@@ -65,7 +65,7 @@ def test_urls_without_a_raw_form_are_none(address):
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    ("field", "expected"),
     [
         ("Wed, 08 May 2013 05:54:13 GMT", datetime(2013, 5, 8, 5, 54, 13, tzinfo=UTC)),
         ("Wed, 08 May 2030 05:54:13 GMT", None),
@@ -73,8 +73,8 @@ def test_urls_without_a_raw_form_are_none(address):
         ("yesterday", None),
     ],
 )
-def test_a_memento_cannot_be_in_the_future(said, expected):
-    assert moment_of((("memento-datetime", said),), NOW) == expected
+def test_a_memento_cannot_be_in_the_future(field, expected):
+    assert moment_of((("memento-datetime", field),), NOW) == expected
 
 
 def test_mementos_in_a_response_are_found_nearest_first():
@@ -86,15 +86,15 @@ def test_mementos_in_a_response_are_found_nearest_first():
         'datetime="Wed, 01 Jan 2014 00:00:00 GMT", <x>; rel=memento; datetime="no day"'
     )
 
-    found = [*named_mementos((("link", link),), WAYBACK, NOW)]
+    results = [*named_mementos((("link", link),), WAYBACK, NOW)]
 
     first = PublicMemento(
         "https://web.archive.org/web/20120101000000/http://a.example/",
         datetime(2012, 1, 1, tzinfo=UTC),
     )
-    assert found[0] == first
-    assert nearest_first(found, datetime(2013, 6, 1, tzinfo=UTC)) == found[::-1]
-    assert nearest_first([*found, *found], datetime(2010, 1, 1, tzinfo=UTC)) == found
+    assert results[0] == first
+    assert nearest_first(results, datetime(2013, 6, 1, tzinfo=UTC)) == results[::-1]
+    assert nearest_first([*results, *results], datetime(2010, 1, 1, tzinfo=UTC)) == results
 
 
 def test_the_original_headers_are_restored_from_the_response():
@@ -123,14 +123,14 @@ def test_the_original_headers_are_restored_from_the_response():
 
 @given(st.integers(200, 599), _fields, st.none() | st.integers(0, 9), st.none() | st.text())
 def test_any_response_gives_headers_that_match_its_body(status, headers, length, location):
-    found = parse_head(original_head(status, headers, length=length, location=location))
+    result = parse_head(original_head(status, headers, length=length, location=location))
 
-    assert found.status == status
-    assert found.is_chunked is (length is None)
-    assert [value for name, value in found.headers if name == "content-length"] == (
+    assert result.status == status
+    assert result.is_chunked is (length is None)
+    assert [value for name, value in result.headers if name == "content-length"] == (
         [] if length is None else [str(length)]
     )
-    assert "set-cookie" not in dict(found.headers)
+    assert "set-cookie" not in dict(result.headers)
 
 
 def test_memento_links_conform_to_rfc_8288():

@@ -41,8 +41,8 @@ def capture(**fields):
     )
 
 
-def shown(given, start=b"", modifier=Modifier.NONE, **fields):
-    return build_presentation(capture(**fields), given, start, ReplayRequest(VIEWER, modifier))
+def shown(headers, start=b"", modifier=Modifier.NONE, **fields):
+    return build_presentation(capture(**fields), headers, start, ReplayRequest(VIEWER, modifier))
 
 
 def headers(presented):
@@ -50,7 +50,7 @@ def headers(presented):
 
 
 @pytest.mark.parametrize(
-    ("values", "start", "stated", "rewriting", "sandboxed", "saved"),
+    ("values", "start", "content_type", "rewriting", "sandboxed", "saved"),
     [
         (["text/html"], b"<p>", HTML, "html", True, False),
         (["TEXT/HTML ; Charset=koi8-r"], b"", "text/html;charset=koi8-r", "html", True, False),
@@ -89,18 +89,20 @@ def headers(presented):
         ([f"image/{'y' * 999}"], b"", "application/octet-stream", "none", True, True),
     ],
 )  # fmt: skip
-def test_type_rewriting_sandbox_and_saving(values, start, stated, rewriting, sandboxed, saved):
-    found = shown(typed(*values), start)
-    fields = headers(found)
+def test_type_rewriting_sandbox_and_saving(
+    values, start, content_type, rewriting, sandboxed, saved
+):
+    response = shown(typed(*values), start)
+    fields = headers(response)
 
-    assert (fields["Content-Type"], found.rewriting) == (stated, rewriting)
+    assert (fields["Content-Type"], response.rewriting) == (content_type, rewriting)
     assert ("sandbox" in fields["Content-Security-Policy"].split("; ")) is sandboxed
-    assert found.is_sandboxed is sandboxed
+    assert response.is_sandboxed is sandboxed
     assert ("Content-Disposition" in fields) is saved
 
 
 @pytest.mark.parametrize(
-    ("values", "start", "stated", "sandboxed"),
+    ("values", "start", "content_type", "sandboxed"),
     [
         (["text/html;charset=koi8-r"], PAGE, "text/html;charset=koi8-r", True),
         (["text/html"], b"<meta charset=koi8-r>", "text/html", True),
@@ -108,12 +110,12 @@ def test_type_rewriting_sandbox_and_saving(values, start, stated, rewriting, san
         (["application/pdf"], PDF, "application/pdf", False),
     ],
 )
-def test_raw_responses_have_the_same_restrictions(values, start, stated, sandboxed):
-    found = shown(typed(*values), start, Modifier.IDENTITY)
+def test_raw_responses_have_the_same_restrictions(values, start, content_type, sandboxed):
+    response = shown(typed(*values), start, Modifier.IDENTITY)
 
-    assert headers(found)["Content-Type"] == stated
-    assert found.rewriting is Rewriting.NONE
-    assert found.is_sandboxed is sandboxed
+    assert headers(response)["Content-Type"] == content_type
+    assert response.rewriting is Rewriting.NONE
+    assert response.is_sandboxed is sandboxed
 
 
 @pytest.mark.parametrize("modifier", Modifier)
@@ -132,18 +134,18 @@ def test_every_response_is_isolated_whatever_its_headers(modifier):
         ("content-length", "7"),
         ("etag", '"x"'),
     )
-    found = shown(head(*headers_of_page.headers, *hostile), PAGE, modifier)
-    names = [name.lower() for name, _ in found.headers]
+    response = shown(head(*headers_of_page.headers, *hostile), PAGE, modifier)
+    names = [name.lower() for name, _ in response.headers]
 
-    fields = headers(found)
+    fields = headers(response)
     assert fields["Referrer-Policy"] == "no-referrer"
     assert fields["X-Content-Type-Options"] == "nosniff"
     assert fields["Content-Security-Policy"].startswith("sandbox; default-src 'none'")
     for absent in ("refresh", "set-cookie", "access-control-allow-origin", "content-length"):
         assert absent not in names
-    for once in ("content-security-policy", "referrer-policy", "content-type", "memento-datetime"):
-        assert names.count(once) == 1
-    assert "referrerpolicy" not in " ".join(v for n, v in found.headers if n == "Link")
+    for field in ("content-security-policy", "referrer-policy", "content-type", "memento-datetime"):
+        assert names.count(field) == 1
+    assert "referrerpolicy" not in " ".join(v for n, v in response.headers if n == "Link")
 
 
 @pytest.mark.parametrize(
@@ -166,9 +168,9 @@ def test_every_response_is_isolated_whatever_its_headers(modifier):
     ],
 )
 def test_statuses_without_a_body_have_none(status, sent, has_content):
-    found = shown(head(status=status))
+    response = shown(head(status=status))
 
-    assert (found.status, found.length != 0) == (sent, has_content)
+    assert (response.status, response.length != 0) == (sent, has_content)
 
 
 @pytest.mark.parametrize(
@@ -183,29 +185,29 @@ def test_statuses_without_a_body_have_none(status, sent, has_content):
     ],
 )
 def test_a_captured_range_must_have_its_declared_length(content_range, status):
-    found = shown(head(("content-range", content_range), status=206))
+    response = shown(head(("content-range", content_range), status=206))
 
-    assert found.status == status
-    assert headers(found).get("Content-Range") == (content_range if status == 206 else None)
+    assert response.status == status
+    assert headers(response).get("Content-Range") == (content_range if status == 206 else None)
 
 
 def test_a_revisit_is_replayed_with_its_own_headers():
     original = head(("content-type", "application/pdf"), ("x", "1"))
-    own = head(("content-type", "text/html"), status=404)
+    revisit_head = head(("content-type", "text/html"), status=404)
 
-    assert head_of_revisit(own, original) == own
+    assert head_of_revisit(revisit_head, original) == revisit_head
     assert head_of_revisit(None, original) == original
-    assert shown(head_of_revisit(own, original), PDF).is_sandboxed
+    assert shown(head_of_revisit(revisit_head, original), PDF).is_sandboxed
 
 
 def test_a_not_modified_revisit_updates_the_headers_of_the_original():
     original = head(("content-type", "text/html"), ("content-encoding", "gzip"), ("x", "1"))
-    own = head(("content-type", "application/pdf"), ("x", "2"), ("y", "3"), status=304)
+    revisit_head = head(("content-type", "application/pdf"), ("x", "2"), ("y", "3"), status=304)
 
-    found = head_of_revisit(own, original)
+    response = head_of_revisit(revisit_head, original)
 
-    assert found.status == 200
-    assert found.headers == (
+    assert response.status == 200
+    assert response.headers == (
         ("content-type", "text/html"), ("content-encoding", "gzip"), ("x", "2"), ("y", "3"),
     )  # fmt: skip
 
@@ -222,10 +224,10 @@ FIELDS = st.sampled_from(
     st.sampled_from(Modifier),
 )
 def test_hostile_headers_do_not_break_the_response(fields, start, status, modifier):
-    found = shown(head(*fields, status=status), start, modifier, redirect_to="http://b.example/")
+    response = shown(head(*fields, status=status), start, modifier, redirect_to="http://b.example/")
 
-    assert 200 <= found.status < 600
-    assert [name for name, _ in found.headers].count("Content-Type") == 1
-    assert found.is_sandboxed or found.media_type.essence == "application/pdf"
-    for name, value in found.headers:
+    assert 200 <= response.status < 600
+    assert [name for name, _ in response.headers].count("Content-Type") == 1
+    assert response.is_sandboxed or response.media_type.essence == "application/pdf"
+    for name, value in response.headers:
         assert not set("\r\n\0") & set(name + value)

@@ -13,8 +13,8 @@ TIMESTAMP = "20240229120001"
 
 
 def acting(fields, **options):
-    found = rewrite_headers(fields, UrlRewriter(PAGE, TIMESTAMP, **options))
-    return [field for field in found if not field[0].startswith("X-Archive-Orig-")]
+    headers = rewrite_headers(fields, UrlRewriter(PAGE, TIMESTAMP, **options))
+    return [field for field in headers if not field[0].startswith("X-Archive-Orig-")]
 
 
 def test_policies_of_the_original_site_are_kept_without_effect(links):
@@ -35,15 +35,15 @@ def test_cookies_are_removed(links):
 
 
 def test_redirects_are_rewritten_with_the_requested_modifier():
-    found = acting([("location", "../next?a#b")], page=Modifier.IMAGE)
+    headers = acting([("location", "../next?a#b")], page=Modifier.IMAGE)
 
-    assert found == [("Location", f"/web/{TIMESTAMP}im_/https://example.com/next?a#b")]
+    assert headers == [("Location", f"/web/{TIMESTAMP}im_/https://example.com/next?a#b")]
 
 
 def test_of_several_locations_the_first_that_is_not_empty_is_sent():
-    found = acting([("location", ""), ("location", "/a"), ("Location", "/b")])
+    headers = acting([("location", ""), ("location", "/a"), ("Location", "/b")])
 
-    assert found == [("Location", f"/web/{TIMESTAMP}/https://example.com/a")]
+    assert headers == [("Location", f"/web/{TIMESTAMP}/https://example.com/a")]
 
 
 @pytest.mark.parametrize(("sent", "expected"), [("/\xc3\xa5", "/%C3%A5"), ("/\xe5", "/%E5")])
@@ -59,13 +59,13 @@ def test_only_link_headers_that_load_resources_are_kept():
     )
 
     base = f"/web/{TIMESTAMP}{{}}/https://example.com/dir"
-    kept = ", ".join(
+    expected = ", ".join(
         (
             f'<{base.format("cs_")}/a.css>; rel="stylesheet"; as="style"',
             f'<{base.format("im_")}/b,c>; rel="icon"',
         )
     )
-    assert acting([("link", value)]) == [("Link", kept)]
+    assert acting([("link", value)]) == [("Link", expected)]
 
 
 @given(

@@ -50,17 +50,17 @@ def rewritten(links, markup):
     ],
 )
 def test_a_use_of_another_file_gets_a_copy_of_what_it_names(links, reference, copy):
-    found = rewritten(links, f'<svg><use xlink:href="{reference}" /></svg>')
+    html = rewritten(links, f'<svg><use xlink:href="{reference}" /></svg>')
 
     name = unescape(re.search(r'id="([^"]*)"', copy)[1])
-    assert found == f'<svg><defs>{copy}</defs><use xlink:href="#{name}" /></svg>'
+    assert html == f'<svg><defs>{copy}</defs><use xlink:href="#{name}" /></svg>'
 
 
 def test_the_styles_of_a_file_apply_only_to_its_copies(links):
-    found = rewritten(links, "<svg><use href=styled.svg#a />")
+    html = rewritten(links, "<svg><use href=styled.svg#a />")
 
     name = "archived-0-a"
-    assert found == (
+    assert html == (
         f'<svg><defs><g id="{name}"><g class="p"/></g><style>@scope ([id="{name}"]) {{'
         "p{fill:red}\n"
         f'a>b{{c:url(#{name})}}}}</style></defs><use href="#{name}" />'
@@ -68,20 +68,20 @@ def test_the_styles_of_a_file_apply_only_to_its_copies(links):
 
 
 def test_a_copied_element_includes_what_it_references(links):
-    found = rewritten(links, "<svg><use href=s.svg#two></use></svg>")
+    html = rewritten(links, "<svg><use href=s.svg#two></use></svg>")
 
-    assert 'href="#archived-0-one"' in found
-    assert "url(#archived-0-three)" in found
-    assert '<symbol id="archived-0-one">' in found
-    assert '<linearGradient id="archived-0-three">' in found
-    assert f'<image href="{replay_path("i.png", "im_")}"/>' in found
+    assert 'href="#archived-0-one"' in html
+    assert "url(#archived-0-three)" in html
+    assert '<symbol id="archived-0-one">' in html
+    assert '<linearGradient id="archived-0-three">' in html
+    assert f'<image href="{replay_path("i.png", "im_")}"/>' in html
 
 
 def test_scripts_in_a_copy_are_disabled(links):
-    found = rewritten(links, "<svg><use href=s.svg#script />")
+    html = rewritten(links, "<svg><use href=s.svg#script />")
 
-    assert ' type="text/x-archived-script"' in found
-    assert not re.search(r" (onclick|href)=.(javascript:|x)", found)
+    assert ' type="text/x-archived-script"' in html
+    assert not re.search(r" (onclick|href)=.(javascript:|x)", html)
 
 
 @pytest.mark.parametrize(
@@ -100,16 +100,16 @@ def test_a_reference_to_the_page_itself_stays_in_the_page(links):
 
 
 def test_a_long_copy_is_not_repeated(links):
-    found = rewritten(links, "<svg><use href=/big#a /><use href=/big#a />")
+    html = rewritten(links, "<svg><use href=/big#a /><use href=/big#a />")
 
-    assert found.count("<defs>") == 1
-    assert found.count('<use href="#archived-0-a" />') == 2
+    assert html.count("<defs>") == 1
+    assert html.count('<use href="#archived-0-a" />') == 2
 
 
 def test_a_filter_of_another_file_becomes_a_data_url(links):
-    found = links.rewrite("s.svg#four", Use.PAINT)
+    result = links.rewrite("s.svg#four", Use.PAINT)
 
-    assert unquote(found).endswith('<filter id="four"><feFlood/></filter></svg>#four')
+    assert unquote(result).endswith('<filter id="four"><feFlood/></filter></svg>#four')
     assert links.rewrite("s.svg#one", Use.PAINT) == replay_path("s.svg#one", "im_")
 
 
@@ -117,10 +117,10 @@ def test_only_so_many_files_are_read():
     read = []
     copies = SvgCopies(lambda url: read.append(url) or FILE)
 
-    found = [copies.included(str(number), "one") for number in range(MAX_FILES + 1)]
+    results = [copies.included(str(number), "one") for number in range(MAX_FILES + 1)]
 
     assert len(read) == MAX_FILES
-    assert [each is None for each in found] == [False] * MAX_FILES + [True]
+    assert [each is None for each in results] == [False] * MAX_FILES + [True]
 
 
 @pytest.mark.parametrize(
@@ -136,8 +136,8 @@ def test_only_so_many_files_are_read():
 )
 def test_a_hostile_file_takes_time_in_proportion_to_its_length(text):
     copies = SvgCopies(lambda _: text)
-    begun = process_time()
+    start = process_time()
 
     copies.included("x", "b")
 
-    assert process_time() - begun < 5
+    assert process_time() - start < 5

@@ -72,7 +72,7 @@ def _read(text):
 def _unescaped(value):
     """Decode the tests' own escapes, used for characters that JSON cannot hold."""
     if isinstance(value, str):
-        return re.sub(r"\\u([0-9a-fA-F]{4})", lambda found: chr(int(found[1], 16)), value)
+        return re.sub(r"\\u([0-9a-fA-F]{4})", lambda match: chr(int(match[1], 16)), value)
     if isinstance(value, dict):
         return {_unescaped(key): _unescaped(each) for key, each in value.items()}
     return [_unescaped(each) for each in value] if isinstance(value, list) else value
@@ -81,37 +81,37 @@ def _unescaped(value):
 def _cases(path):
     tests = json.loads(path.read_text(encoding="utf-8"))["tests"]
     for test in tests:
-        given, output = test["input"], test["output"]
+        source, output = test["input"], test["output"]
         if test.get("doubleEscaped"):
-            given, output = _unescaped(given), _unescaped(output)
+            source, output = _unescaped(source), _unescaped(output)
         tags = [(token[1], token[2], len(token) > 3) for token in output if token[0] == "StartTag"]
         for state in test.get("initialStates", ["Data state"]):
             opening = ENTERED[state].format(test.get("lastStartTag", "xmp"))
-            yield opening, given, tags
+            yield opening, source, tags
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_start_tags_and_attributes_match_the_tokenizer_tests(path):
-    for opening, given, tags in _cases(path):
+    for opening, source, tags in _cases(path):
         rewriter = RecordingRewriter()
         out = rewriter.feed(opening)
         opened = len(rewriter.tags.seen)
 
-        out += rewriter.feed(given) + rewriter.close()
+        out += rewriter.feed(source) + rewriter.close()
 
         changing = [number for number, (name, _, _) in enumerate(tags, 1) if name in CHANGING]
         compared = changing[0] if changing else None
-        assert rewriter.tags.seen[opened:][:compared] == tags[:compared], given
-        assert out.replace(DISABLED, "") == opening + given
+        assert rewriter.tags.seen[opened:][:compared] == tags[:compared], source
+        assert out.replace(DISABLED, "") == opening + source
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_documents_without_references_are_unchanged(path):
-    for opening, given, _ in _cases(path):
-        for size in (len(given) + 1, 1, 3):
+    for opening, source, _ in _cases(path):
+        for size in (len(source) + 1, 1, 3):
             rewriter = HtmlRewriter(UnchangedUrls("https://example.com/", "20240229120001"))
             out = [rewriter.feed(opening)]
-            out += [rewriter.feed(given[at : at + size]) for at in range(0, len(given), size)]
+            out += [rewriter.feed(source[at : at + size]) for at in range(0, len(source), size)]
 
-            found = "".join(out) + rewriter.close()
-            assert found.replace(DISABLED, "") == opening + given
+            result = "".join(out) + rewriter.close()
+            assert result.replace(DISABLED, "") == opening + source

@@ -126,7 +126,7 @@ def test_every_example_in_the_help_can_be_parsed():
 
 
 @pytest.mark.parametrize(
-    ("given", "meant"),
+    ("query", "expected"),
     [
         ("host:example.org", "site:example.org"),
         ('author:"Ursula Franklin"', 'by:"Ursula Franklin"'),
@@ -137,8 +137,8 @@ def test_every_example_in_the_help_can_be_parsed():
         ("has:gaps", "is:gap"),
     ],
 )
-def test_filters_of_other_programs_are_understood(given, meant):
-    assert parse_query(given) == parse_query(meant)
+def test_filters_of_other_programs_are_understood(query, expected):
+    assert parse_query(query) == parse_query(expected)
 
 
 def test_words_to_highlight():

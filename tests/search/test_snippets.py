@@ -71,10 +71,10 @@ def test_without_a_match_the_snippet_is_the_start() -> None:
 def test_any_text_and_query_have_a_snippet(text: str, query: str) -> None:
     text = text * 20
     try:
-        sought = parse_query(query)
+        query_tree = parse_query(query)
     except InvalidQuery:
         reject()
-    joined = "".join(piece.text for piece in snippet(text, sought))
+    joined = "".join(piece.text for piece in snippet(text, query_tree))
 
     assert joined.removeprefix("… ").removesuffix(" …") in " ".join(text.split()) or not joined
 
@@ -82,10 +82,10 @@ def test_any_text_and_query_have_a_snippet(text: str, query: str) -> None:
 @given(st.text("ab é-_.", max_size=60), st.text('ab é"*', min_size=1, max_size=12))
 def test_text_without_spaces_elsewhere_does_not_change_a_snippet(text: str, query: str) -> None:
     try:
-        sought = parse_query(query)
+        query_tree = parse_query(query)
     except InvalidQuery:
         reject()
     beside = f"{text} 東"
 
     assert has_unspaced(beside)
-    assert match_positions(beside, sought) == match_positions(text, sought)
+    assert match_positions(beside, query_tree) == match_positions(text, query_tree)

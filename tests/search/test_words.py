@@ -42,11 +42,11 @@ def test_words_are_folded_and_text_without_spaces_split_into_pairs(text, words):
 def test_any_part_of_a_text_without_spaces_is_found(text, start, length):
     part = "".join(each for each in text if each in "東京都")[start : start + length]
     whole = f"x {''.join(each for each in text if each in '東京都')} y"
-    phrase, kept = phrase_of(part), words_of(whole)
+    phrase, stored = phrase_of(part), words_of(whole)
 
-    ends = [kept[n : n + len(phrase)] for n in range(len(kept))]
+    ends = [stored[n : n + len(phrase)] for n in range(len(stored))]
     if is_open(part):
-        assert any(each.startswith(phrase[0]) for each in kept)
+        assert any(each.startswith(phrase[0]) for each in stored)
     else:
         assert phrase in [*ends, []]
 

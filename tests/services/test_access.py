@@ -67,26 +67,31 @@ async def test_a_service_that_others_reach_stays_locked(tmp_path):
 
 
 async def test_a_token_is_known_until_it_is_revoked(control, tmp_path):
-    made = await control.make_token(" My \n phone ", Scope.ADD)
+    secret = await control.make_token(" My \n phone ", Scope.ADD)
 
-    found = await control.token_of(made)
-    assert (found.name, found.scope) == ("My phone", Scope.ADD)
+    token = await control.token_of(secret)
+    assert (token.name, token.scope) == ("My phone", Scope.ADD)
     assert control.tokens[0].used_on
-    assert await control.token_of(made + "x") is None
-    assert made not in (tmp_path / ACCESS).read_text()
-    await control.revoke(found.id)
-    assert await control.token_of(made) is None
+    assert await control.token_of(secret + "x") is None
+    assert secret not in (tmp_path / ACCESS).read_text()
+    await control.revoke(token.id)
+    assert await control.token_of(secret) is None
     with pytest.raises(InputError, match="name"):
         await control.make_token(" ", Scope.ALL)
 
 
 async def test_sessions_are_listed_ended_and_bounded(control):
-    mine, *others = [await control.begin_session(f"Browser {n}") for n in range(4)]
-    own = control.session(mine)
-    await control.end_session(control.session(others[0]).digest)
-    assert [await control.is_session(each) for each in (mine, *others)] == [True, False, True, True]
-    await control.end_other_sessions(own.digest)
-    assert control.sessions == (own,)
+    mine, *other_sessions = [await control.begin_session(f"Browser {n}") for n in range(4)]
+    session = control.session(mine)
+    await control.end_session(control.session(other_sessions[0]).digest)
+    assert [await control.is_session(each) for each in (mine, *other_sessions)] == [
+        True,
+        False,
+        True,
+        True,
+    ]
+    await control.end_other_sessions(session.digest)
+    assert control.sessions == (session,)
 
     many = [await control.begin_session("x") for _ in range(MAX_SESSIONS)]
     assert len(control.sessions) == MAX_SESSIONS
@@ -133,9 +138,9 @@ def test_only_a_salted_scrypt_hash_is_stored():
 
     assert one != other
     name, salt, key = one.split("$")
-    known = scrypt(
+    expected = scrypt(
         "heron é".encode(), salt=b64decode(salt), n=32768, r=8, p=1, maxmem=1 << 26, dklen=32
     )
-    assert (name, b64decode(key)) == ("scrypt", known)
+    assert (name, b64decode(key)) == ("scrypt", expected)
     assert is_password("heron é", one)
     assert not is_password("heron e", one)

@@ -26,11 +26,11 @@ HTML = (
 
 
 def wget_like():
-    made = Warc()
-    made.request(PAGE, "User-Agent: Wget")
-    made.response(PAGE, HTML, "text/html")
-    made.response(STYLE, b"p { color: red }", "text/css")
-    return made.bytes
+    warc = Warc()
+    warc.request(PAGE, "User-Agent: Wget")
+    warc.response(PAGE, HTML, "text/html")
+    warc.response(STYLE, b"p { color: red }", "text/css")
+    return warc.bytes
 
 
 @pytest.fixture
@@ -71,8 +71,8 @@ async def test_an_imported_page_can_be_replayed_read_and_found(runtime, tmp_path
     outcomes = {each.url: each for each in detail.requisites}
     assert outcomes[STYLE].status == 200
     assert outcomes["http://a.example/gone.png"].failure.kind == "not-in-file"
-    found = await runtime.search.listing(ListingQuery(q="shallow water"))
-    assert [each.entry.url for each in found.items] == [PAGE]
+    listing = await runtime.search.listing(ListingQuery(q="shallow water"))
+    assert [each.entry.url for each in listing.items] == [PAGE]
     assert await problems(runtime) == []
 
 
@@ -88,14 +88,14 @@ async def test_the_intact_part_of_a_truncated_file_is_imported(runtime, tmp_path
 
 
 async def test_the_page_list_of_a_wacz_decides_which_captures_are_pages(runtime, tmp_path):
-    made = Warc()
-    made.response(PAGE, HTML, "text/html")
-    made.response("http://a.example/frame", b"<p>in a frame", "text/html")
-    made.response("urn:text:http://a.example/page", b"text", "text/plain")
+    warc = Warc()
+    warc.response(PAGE, HTML, "text/html")
+    warc.response("http://a.example/frame", b"<p>in a frame", "text/html")
+    warc.response("urn:text:http://a.example/page", b"text", "text/plain")
     listed = {"url": PAGE, "ts": "2020-01-02T03:04:05.678Z", "title": "A title of its own\ud800"}
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as package:
-        package.writestr("archive/rec-1.warc.gz", made.bytes)
+        package.writestr("archive/rec-1.warc.gz", warc.bytes)
         package.writestr(
             "pages/pages.jsonl", f'{{"format":"json-pages-1.0"}}\n{json.dumps(listed)}'
         )
@@ -108,13 +108,13 @@ async def test_the_page_list_of_a_wacz_decides_which_captures_are_pages(runtime,
 
 
 async def test_a_capture_of_a_frame_is_not_a_page(runtime, tmp_path):
-    made = Warc()
-    made.response(PAGE, HTML, "text/html")
-    made.request(PAGE, "Sec-Fetch-Dest: document")
-    made.response("http://a.example/frame", b"<p>in a frame", "text/html")
-    made.request("http://a.example/frame", "Sec-Fetch-Dest: iframe")
+    warc = Warc()
+    warc.response(PAGE, HTML, "text/html")
+    warc.request(PAGE, "Sec-Fetch-Dest: document")
+    warc.response("http://a.example/frame", b"<p>in a frame", "text/html")
+    warc.request("http://a.example/frame", "Sec-Fetch-Dest: iframe")
 
-    status = await import_warc(runtime, tmp_path, made.bytes)
+    status = await import_warc(runtime, tmp_path, warc.bytes)
 
     assert (status.merged, status.added) == (2, 1)
 
@@ -144,11 +144,11 @@ async def test_an_invalid_snapshot_record_affects_only_its_own_page(runtime, tmp
             },
             "snapshot": snapshot | change,
         }  # fmt: skip
-        made = Warc()
-        made.response(url, HTML, "text/html")
-        made.add("metadata", "urn:archiver:x", json.dumps(document).encode())
+        warc = Warc()
+        warc.response(url, HTML, "text/html")
+        warc.add("metadata", "urn:archiver:x", json.dumps(document).encode())
 
-        status = await import_warc(runtime, tmp_path, made.bytes)
+        status = await import_warc(runtime, tmp_path, warc.bytes)
 
         assert (status.merged, status.error, status.reading) == (1, "", False), change
     assert await problems(runtime) == []
@@ -160,25 +160,25 @@ async def test_metadata_of_a_page_that_the_file_lacks_becomes_a_link(runtime, tm
         "note": "", "source": "cli", "added_at": "2020-01-02T03:04:05Z",
     }  # fmt: skip
     document = {"format": "archiver/1", "at": "2020-01-02T03:04:05Z", "entry": entry}
-    made = Warc()
-    made.response(STYLE, b"p { color: red }", "text/css")
-    made.add("metadata", "urn:archiver:x", json.dumps(document).encode())
+    warc = Warc()
+    warc.response(STYLE, b"p { color: red }", "text/css")
+    warc.add("metadata", "urn:archiver:x", json.dumps(document).encode())
 
-    await import_warc(runtime, tmp_path, made.bytes)
+    await import_warc(runtime, tmp_path, warc.bytes)
 
-    (found,) = (await runtime.search.listing(ListingQuery(q="tag:t"))).items
-    assert (found.entry.url, found.entry.state) == (PAGE, State.LINK)
+    (listing,) = (await runtime.search.listing(ListingQuery(q="tag:t"))).items
+    assert (listing.entry.url, listing.entry.state) == (PAGE, State.LINK)
 
 
 async def test_captures_of_a_page_become_snapshots_in_order_of_time(runtime, tmp_path):
     moments = [f"2020-01-0{day}T03:04:05Z" for day in (2, 1, 3)]
-    made = Warc()
+    warc = Warc()
     for at in moments:
-        made.response(PAGE, f"<title>{at}</title>".encode(), "text/html", at=at)
-        made.response("http://b.example/", f"<title>b {at}</title>".encode(), "text/html", at=at)
+        warc.response(PAGE, f"<title>{at}</title>".encode(), "text/html", at=at)
+        warc.response("http://b.example/", f"<title>b {at}</title>".encode(), "text/html", at=at)
 
-    await import_warc(runtime, tmp_path, made.bytes)
-    again = await import_warc(runtime, tmp_path, made.bytes)
+    await import_warc(runtime, tmp_path, warc.bytes)
+    again = await import_warc(runtime, tmp_path, warc.bytes)
 
     detail = await runtime.entries.get(PAGE)
     assert [each.title for each in detail.snapshots] == sorted(moments, reverse=True)

@@ -18,11 +18,15 @@ from tests.services.test_deletion import problems, save
 
 async def make_older(archive, number, days):
     """Move a deletion ``days`` into the past."""
-    less = int(timedelta(days=days).total_seconds() * 1000)
+    milliseconds = int(timedelta(days=days).total_seconds() * 1000)
     async with archive.db.write() as conn:
         for table in (entry_table, snapshot_table, capture_table):
-            own = table.c.deleted_at
-            await conn.execute(update(table).where(own == number).values(deleted_at=own - less))
+            deleted_at = table.c.deleted_at
+            await conn.execute(
+                update(table)
+                .where(deleted_at == number)
+                .values(deleted_at=deleted_at - milliseconds)
+            )
 
 
 def put_pages(live):
@@ -58,13 +62,13 @@ async def test_compaction_erases_old_deletions_and_keeps_the_bin(
         done = await archive.compacting.compact()
 
         assert (done.left, done.records > 0) == ({}, True)
-        left = on_disk(settings)
-        assert (b"<h1>foxes" in left, b"<h1>bears" in left) == (False, True)
+        remaining = on_disk(settings)
+        assert (b"<h1>foxes" in remaining, b"<h1>bears" in remaining) == (False, True)
         assert {each.url for each in await archive.deleting.bin()} == {bears, second}
         restored = await archive.deleting.restore_from_bin()
         assert (restored.entries, restored.not_restored) == (2, 0)
-        kept = [each for each in before if each[0].url not in {foxes, first}]
-        assert await everything(archive) == kept
+        expected = [each for each in before if each[0].url not in {foxes, first}]
+        assert await everything(archive) == expected
         assert (await payload(archive, second)).endswith(b"same bytes")
         assert await problems(archive) == []
         assert (await archive.compacting.compact()).segments == 0
@@ -72,7 +76,7 @@ async def test_compaction_erases_old_deletions_and_keeps_the_bin(
     await reindex(settings)
 
     async with open_archive() as archive:
-        assert await everything(archive) == kept
+        assert await everything(archive) == expected
         assert await problems(archive) == []
 
 
@@ -97,8 +101,8 @@ async def test_the_bin_survives_a_reindex(open_archive, live, settings):
         await reindex(settings)
 
     async with open_archive() as archive:
-        found = await archive.deleting.bin()
-        assert {(each.deletion, each.url) for each in found} == deleted_after
+        result = await archive.deleting.bin()
+        assert {(each.deletion, each.url) for each in result} == deleted_after
         assert await everything(archive) == last
         assert await problems(archive) == []
         assert (await archive.compacting.compact(dry_run=True)).records == 0
@@ -133,15 +137,15 @@ async def test_a_reindex_leaves_out_what_was_deleted_too_long_ago(open_archive, 
 
 async def test_of_two_simultaneous_deletions_one_finds_nothing(pages, archive):
     both = [archive.deleting.entries(pages[:1]) for _ in range(2)]
-    found = await asyncio.gather(*both, return_exceptions=True)
-    assert sorted(type(each).__name__ for each in found) == ["Deleted", "NotFound"]
+    results = await asyncio.gather(*both, return_exceptions=True)
+    assert sorted(type(each).__name__ for each in results) == ["Deleted", "NotFound"]
 
 
 async def test_every_item_of_a_large_bin_is_restored(archive):
     urls = [f"http://h.example/{number}" for number in range(1002)]
     await archive.entries.save(urls, source="cli")
-    for some in (urls[:1], urls[1:]):
-        await archive.deleting.entries(some)
+    for batch in (urls[:1], urls[1:]):
+        await archive.deleting.entries(batch)
 
     assert len(await archive.deleting.bin(10)) == 10
     assert await archive.deleting.size_of_bin() == len(urls)

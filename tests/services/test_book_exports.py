@@ -50,12 +50,12 @@ async def saved_urls(prepared, settings):
 @pytest.fixture
 async def tree(settings, saved_urls):
     async with open_app(settings, reads_only=True) as app:
-        made = app.exporting
-        yield made
+        exporting = app.exporting
+        yield exporting
 
 
-async def written(tree, directory, wanted=None):
-    return await tree.write_tree(wanted or Selected(), directory, lambda *_: None)
+async def written(tree, directory, selection=None):
+    return await tree.write_tree(selection or Selected(), directory, lambda *_: None)
 
 
 def parts(path):
@@ -96,8 +96,8 @@ async def test_the_same_tree_is_sent_as_a_zip(tree, tmp_path):
 async def test_an_exported_entry_has_front_matter_and_several_entries_have_headings(
     saved_urls, archive
 ):
-    async def text(wanted):
-        pieces = await archive.exporting.begin(BY_KEY["md"], wanted, name="x")
+    async def text(selection):
+        pieces = await archive.exporting.begin(BY_KEY["md"], selection, name="x")
         return b"".join([piece async for piece in pieces]).decode()
 
     alone = await text(Selected(hash_url=hash_url(saved_urls[0])))

@@ -56,8 +56,8 @@ async def saved_urls(prepared, settings):
 @pytest.fixture
 async def storage(settings, saved_urls):
     async with open_app(settings, reads_only=True) as app:
-        made = book_exports.Books(app.db, app.store)
-        yield made
+        books = book_exports.Books(app.db, app.store)
+        yield books
 
 
 async def whole(pieces):
@@ -65,8 +65,8 @@ async def whole(pieces):
 
 
 async def test_one_page_holds_all_that_it_shows(storage, saved_urls):
-    wanted = Selected(hash_url=hash_url(saved_urls[0]))
-    page = (await whole(storage.html(await storage.begin(wanted), title=""))).decode()
+    selection = Selected(hash_url=hash_url(saved_urls[0]))
+    page = (await whole(storage.html(await storage.begin(selection), title=""))).decode()
 
     assert f'src="data:image/png;base64,{b64encode(PNG).decode()}" alt="red kite"' in page
     assert "[lost]" in page
@@ -104,8 +104,8 @@ async def test_an_empty_or_too_large_selection_is_refused(storage, monkeypatch):
 
 async def test_images_over_the_size_limit_are_left_out(storage, saved_urls, monkeypatch):
     monkeypatch.setattr(book_exports, "MAX_ARTICLE_BYTES", len(PNG) - 1)
-    wanted = Selected(hash_url=hash_url(saved_urls[0]))
+    selection = Selected(hash_url=hash_url(saved_urls[0]))
 
-    page = await whole(storage.html(await storage.begin(wanted), title=""))
+    page = await whole(storage.html(await storage.begin(selection), title=""))
 
     assert b"[red kite]" in page

@@ -33,31 +33,33 @@ class Archive:
     async def keep(self, *pairs, **more):
         async with self.db.write() as conn:
             await segment_rows.set_indexed_with_ids(conn, {"a.warc.gz": 1 << 20})
-            made = [self._capture(url, at, **more) for url, at in pairs]
-            await captures.insert_all(conn, made)
+            rows = [self._capture(url, at, **more) for url, at in pairs]
+            await captures.insert_all(conn, rows)
 
-    async def ask(self, url=ALL, *, pywb=False, **given):
-        named = {"url": [url]} | {name.rstrip("_"): [str(each)] for name, each in given.items()}
+    async def ask(self, url=ALL, *, pywb=False, **parameters):
+        named = {"url": [url]} | {
+            name.rstrip("_"): [str(each)] for name, each in parameters.items()
+        }
         query = parse_cdx_query(named, pywb=pywb)
         return b"".join([piece async for piece in self.cdx.result(query)]).decode()
 
-    async def rows(self, url=ALL, **given):
-        return (await self.ask(url, **given)).splitlines()
+    async def rows(self, url=ALL, **parameters):
+        return (await self.ask(url, **parameters)).splitlines()
 
-    async def pages(self, **given):
+    async def pages(self, **parameters):
         """Return all pages by number; filters may leave some of them empty."""
-        count = int(await self.ask(showNumPages="true", pageSize=1, **given))
-        return [await self.rows(page=n, pageSize=1, **given) for n in range(count)]
+        count = int(await self.ask(showNumPages="true", pageSize=1, **parameters))
+        return [await self.rows(page=n, pageSize=1, **parameters) for n in range(count)]
 
-    async def resumed(self, url=ALL, between=None, **given):
+    async def resumed(self, url=ALL, between=None, **parameters):
         """Return all rows, by resume keys."""
-        found, key = [], ""
+        results, key = [], ""
         while True:
-            text = await self.ask(url, showResumeKey="true", resumeKey=key, **given)
+            text = await self.ask(url, showResumeKey="true", resumeKey=key, **parameters)
             rows, blank, key = text.partition("\n\n")
-            found += rows.splitlines()
+            results += rows.splitlines()
             if not blank:
-                return found
+                return results
             key = key.strip()
             if between:
                 await between()
@@ -114,33 +116,33 @@ async def test_pages_put_together_are_the_whole(archive):
 async def test_captures_added_between_pages_move_no_row_to_another_page(archive):
     fields = "original,timestamp,length,offset"
     whole = await archive.rows(fl=fields)
-    number, found = 0, []
+    number, results = 0, []
 
     while text := await archive.ask(page=number, pageSize=1, fl=fields):
-        found += text.splitlines()
+        results += text.splitlines()
         number += 1
         await archive.keep(*((f"http://a.example/{n}", "20240102030405") for n in range(9)))
 
-    assert len(found) == len({*found})
-    assert [row for row in found if row in {*whole}] == whole
+    assert len(results) == len({*results})
+    assert [row for row in results if row in {*whole}] == whole
 
 
 async def test_the_closest_captures_come_first_and_can_be_resumed(archive):
     url, fields = "http://a.example/4", "timestamp,offset"
     every = await archive.rows(url, fl=fields)
     for closest in ("2023", "20240103", "2025"):
-        given = {"sort": "closest", "closest": closest, "fl": fields}
-        whole = await archive.rows(url, **given)
+        parameters = {"sort": "closest", "closest": closest, "fl": fields}
+        whole = await archive.rows(url, **parameters)
         assert sorted(whole) == sorted(every), closest
-        assert await archive.resumed(url, limit=3, **given) == whole, closest
+        assert await archive.resumed(url, limit=3, **parameters) == whole, closest
 
 
 async def test_pages_and_resume_keys_that_do_not_exist_are_empty_or_an_error(archive):
     assert await archive.ask(page=99, output="json") == ""
     with pytest.raises(InputError, match="Last Page is 0"):
         await archive.ask(page=99, pywb=True)
-    found = json.loads(await archive.ask(showNumPages="true", pageSize=1, pywb=True))
-    assert found == {"pages": 14, "pageSize": 1, "blocks": 14}
+    result = json.loads(await archive.ask(showNumPages="true", pageSize=1, pywb=True))
+    assert result == {"pages": 14, "pageSize": 1, "blocks": 14}
     for key in ("x", "1", "1-2-3", "9" * 30, "999-20240101000000-00000000"):
         with pytest.raises(InputError, match="resumeKey"):
             await archive.ask(resumeKey=key)

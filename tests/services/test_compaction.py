@@ -43,12 +43,12 @@ async def payload(archive, url):
 
 
 async def everything(archive):
-    found = []
+    results = []
     for url in sorted(await listed(archive)):
         detail = await archive.entries.get(url)
         article = (await archive.entries.snapshot(url)).article
-        found.append((detail.entry, [each.timestamp for each in detail.snapshots], article))
-    return found
+        results.append((detail.entry, [each.timestamp for each in detail.snapshots], article))
+    return results
 
 
 @pytest.fixture
@@ -81,8 +81,12 @@ async def test_compaction_erases_deleted_records_and_changes_nothing_else(
         assert await problems(archive) == []
         again = await archive.compacting.compact(empty_bin=True)
         assert (again.segments, again.freed) == (0, 0)
-    left = on_disk(settings)
-    assert (foxes.encode() in left, b"<h1>foxes" in left, len(left) < size) == (False, False, True)
+    remaining = on_disk(settings)
+    assert (foxes.encode() in remaining, b"<h1>foxes" in remaining, len(remaining) < size) == (
+        False,
+        False,
+        True,
+    )
     check(settings)
 
     await reindex(settings)
@@ -110,18 +114,18 @@ async def test_a_payload_moves_to_where_it_is_needed(open_archive, live, setting
         assert (await archive.compacting.compact(empty_bin=True)).segments == 0
     assert duplicates[0].encode() not in on_disk(settings).replace(b"deletion", b"")
     check(settings)
-    kept = [
+    remaining = [
         each
         for each in records(settings)
         if each[0] in {"response", "revisit"} and each[1]["WARC-Target-URI"] in duplicates
     ]
-    assert [(kind, of["WARC-Target-URI"]) for kind, of in kept] == [
+    assert [(kind, fields["WARC-Target-URI"]) for kind, fields in remaining] == [
         ("response", duplicates[1]),
         ("revisit", duplicates[2]),
     ]
-    assert kept[1][1]["WARC-Refers-To"] == kept[0][1]["WARC-Record-ID"]
-    assert kept[1][1]["WARC-Refers-To-Target-URI"] == duplicates[1]
-    assert kept[1][1]["WARC-Refers-To-Date"] == kept[0][1]["WARC-Date"]
+    assert remaining[1][1]["WARC-Refers-To"] == remaining[0][1]["WARC-Record-ID"]
+    assert remaining[1][1]["WARC-Refers-To-Target-URI"] == duplicates[1]
+    assert remaining[1][1]["WARC-Refers-To-Date"] == remaining[0][1]["WARC-Date"]
 
     await reindex(settings)
 
@@ -137,8 +141,8 @@ async def test_user_metadata_and_shared_articles_of_deleted_snapshots_are_kept(
     async with open_archive() as archive:
         for tags in ((), (), ("said",)):
             await save(archive, foxes, tags=tags)
-        newest, kept, oldest = (await archive.entries.get(foxes)).snapshots
-        before = (await archive.entries.snapshot(foxes, kept.timestamp)).article
+        newest, middle, oldest = (await archive.entries.get(foxes)).snapshots
+        before = (await archive.entries.snapshot(foxes, middle.timestamp)).article
         for each in (newest, oldest):
             await archive.deleting.snapshot(foxes, each.timestamp)
         assert (await archive.compacting.compact(empty_bin=True)).left == {}

@@ -33,13 +33,13 @@ def sent_type(headers) -> str:
 
 async def types(archive, origin) -> list[tuple[str, str]]:
     """Return the media types of each capture in the index and in the replay."""
-    found = []
+    results = []
     for n in range(len(DECLARED)):
         (capture,) = await archive.replay.captures_of(f"{origin}/{n}")
         replayed = await archive.replay.open(capture, ASKED)
         await replayed.body.aclose()
-        found.append((capture.media_type, sent_type(replayed.headers)))
-    return found
+        results.append((capture.media_type, sent_type(replayed.headers)))
+    return results
 
 
 def answer(target: bytes) -> bytes:

@@ -17,8 +17,8 @@ from tests.segments import damage_record
 async def replayed(archive, url, timestamp=""):
     """Return the body of a URL as replayed."""
     capture = await archive.replay.resolve(ReplayAddress(timestamp, Modifier.IDENTITY, url))
-    found = await archive.replay.open(capture, ReplayRequest(VIEWER, Modifier.IDENTITY))
-    async with aclosing(found.body) as body:
+    result = await archive.replay.open(capture, ReplayRequest(VIEWER, Modifier.IDENTITY))
+    async with aclosing(result.body) as body:
         return b"".join([each async for each in body]).decode()
 
 
@@ -127,5 +127,5 @@ async def test_a_page_whose_article_cannot_be_extracted_has_a_gap(live, settings
         await archive.crawling.work()
         (reason,) = (await archive.entries.snapshot(url)).score.reasons
         assert "The article could not be extracted" in str(reason.message)
-        (found,) = (await archive.search.listing(ListingQuery(q="is:gap"))).items
-        assert found.entry.url == url
+        (listing,) = (await archive.search.listing(ListingQuery(q="is:gap"))).items
+        assert listing.entry.url == url

@@ -53,15 +53,20 @@ async def test_a_deletion_hides_entries_keeps_shared_captures_and_survives_a_rei
     open_archive, styled, live, settings
 ):
     foxes, bears = styled
-    own, shared = live.url("/own.png"), live.url("/shared.css")
+    picture, shared = live.url("/own.png"), live.url("/shared.css")
     async with open_archive() as archive:
         await save(archive, foxes, bears, tags=("animal",))
-        assert await is_captured(archive, foxes, own, shared, bears) == [True] * 4
+        assert await is_captured(archive, foxes, picture, shared, bears) == [True] * 4
 
         deleted = await archive.deleting.entries([foxes])
 
         assert (deleted.entries, deleted.snapshots) == (1, 1)
-        assert await is_captured(archive, foxes, own, shared, bears) == [False, False, True, True]
+        assert await is_captured(archive, foxes, picture, shared, bears) == [
+            False,
+            False,
+            True,
+            True,
+        ]
         assert await listed(archive) == await listed(archive, "clever") == {bears}
         assert await archive.search.tags() == [("animal", 1)]
         assert (await archive.search.overview()).entries == 1
@@ -75,7 +80,7 @@ async def test_a_deletion_hides_entries_keeps_shared_captures_and_survives_a_rei
 
     async with open_archive() as archive:
         assert await listed(archive) == {bears}
-        assert await is_captured(archive, foxes, own, shared) == [False, False, True]
+        assert await is_captured(archive, foxes, picture, shared) == [False, False, True]
         assert await problems(archive) == []
         await archive.deleting.entries([bears])
         assert await is_captured(archive, shared, bears) == [False, False]
@@ -120,7 +125,7 @@ async def test_a_visit_of_a_deleted_entry_adds_nothing(open_archive, live, setti
 
     live.add_handler("/late", slow)
     live.put("/own.png", "x", kind="image/png")
-    late, own = live.url("/late"), live.url("/own.png")
+    late, picture = live.url("/late"), live.url("/own.png")
     async with open_archive() as archive:
         await archive.entries.save([late], source="cli")
         visiting = asyncio.create_task(archive.crawling.work())
@@ -130,12 +135,12 @@ async def test_a_visit_of_a_deleted_entry_adds_nothing(open_archive, live, setti
         counts = await visiting
 
         assert (counts.total, await listed(archive)) == (0, set())
-        assert await is_captured(archive, late, own) == [False, False]
+        assert await is_captured(archive, late, picture) == [False, False]
 
     await reindex(settings)
 
     async with open_archive() as archive:
-        assert (await listed(archive), await is_captured(archive, late, own)) == (
+        assert (await listed(archive), await is_captured(archive, late, picture)) == (
             set(),
             [False, False],
         )
@@ -159,7 +164,7 @@ async def test_importing_a_deleted_list_again_restores_its_links(archive, styled
 
 async def test_an_undo_restores_all_but_entries_saved_again(open_archive, styled, live, settings):
     foxes, bears = styled
-    own, shared = live.url("/own.png"), live.url("/shared.css")
+    picture, shared = live.url("/own.png"), live.url("/shared.css")
     async with open_archive() as archive:
         await save(archive, foxes, bears, tags=("old",))
         before = await archive.entries.get(bears)
@@ -172,7 +177,12 @@ async def test_an_undo_restores_all_but_entries_saved_again(open_archive, styled
         shown = await archive.entries.get(bears)
         assert (shown.entry, shown.snapshots) == (before.entry, before.snapshots)
         assert (await archive.entries.get(foxes)).entry.annotation.tags == ("new",)
-        assert await is_captured(archive, foxes, own, shared, bears) == [False, False, True, True]
+        assert await is_captured(archive, foxes, picture, shared, bears) == [
+            False,
+            False,
+            True,
+            True,
+        ]
         with pytest.raises(NotFound):
             await archive.deleting.undo(deleted.id)
         await archive.crawling.work()

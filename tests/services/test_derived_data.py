@@ -119,16 +119,16 @@ async def read_by_an_older_version(archive, later, *urls):
     await save(archive, *urls)
     async with archive.articles._open_writer() as context:
         async with context.db.read() as conn:
-            found, _ = await db_snapshots.pending_articles(conn, 0, limit=9)
-        for each in found:
-            kept = each.snapshot
-            metadata = PageMetadata(title=kept.title)
+            rows, _ = await db_snapshots.pending_articles(conn, 0, limit=9)
+        for each in rows:
+            snapshot = each.snapshot
+            metadata = PageMetadata(title=snapshot.title)
             article = Article(metadata, "<p>The woods.</p>", extractor="1", words="the woods")
-            at = to_datetime(kept.timestamp)
+            at = to_datetime(snapshot.timestamp)
             record = read_snapshot_record(context.store, each.record)
-            page = CaptureRef.of(kept.capture)
-            visit = Visit(kept.timestamp, at, page, article, record.requisites)
-            ref = EntryRef(each.entry_id, kept.hash_url, kept.url, host(kept.url))
+            page = CaptureRef.of(snapshot.capture)
+            visit = Visit(snapshot.timestamp, at, page, article, record.requisites)
+            ref = EntryRef(each.entry_id, snapshot.hash_url, snapshot.url, host(snapshot.url))
             await (await context.recorder.end(VisitResult(ref, at, visit=visit)))
 
 
@@ -140,22 +140,26 @@ async def test_articles_of_an_older_extractor_are_extracted_again(live, later, o
         assert len(await found(archive, "woods")) == 3
 
         narrowed = [each async for each in archive.reextraction.read_all(ListingQuery(q="foxes"))]
-        (own,) = await archive.reextraction.read_entry(urls[1])
-        rest = [each async for each in archive.reextraction.read_all()]
+        (reextracted,) = await archive.reextraction.read_entry(urls[1])
+        remaining = [each async for each in archive.reextraction.read_all()]
 
-        assert [[each.snapshot.url for each in some] for some in (narrowed, [own], rest)] == [
-            [url] for url in urls
-        ]
-        assert (own.change.removed_words, own.change.added_words > 100) == (2, True)
+        assert [
+            [each.snapshot.url for each in batch] for batch in (narrowed, [reextracted], remaining)
+        ] == [[url] for url in urls]
+        assert (reextracted.change.removed_words, reextracted.change.added_words > 100) == (2, True)
         assert await found(archive, "woods") == []
         assert len(await found(archive, "clever")) == 3
         assert [each async for each in archive.reextraction.read_all()] == []
         with pytest.raises(NotFound):
             await archive.reextraction.read_entry(urls[1])
         before = [await told(archive, url) for url in urls]
-        assert {each.extractor for _, kept in before for each, _, _ in kept} == {EXTRACTOR_VERSION}
-        assert {each.requisite_count for _, kept in before for each, _, _ in kept} == {0}
-        assert {each.canonical for _, kept in before for each, _, _ in kept} == {live.url("/own")}
+        assert {each.extractor for _, snapshots in before for each, _, _ in snapshots} == {
+            EXTRACTOR_VERSION
+        }
+        assert {each.requisite_count for _, snapshots in before for each, _, _ in snapshots} == {0}
+        assert {each.canonical for _, snapshots in before for each, _, _ in snapshots} == {
+            live.url("/own")
+        }
         assert live.requests["/foxes"] == 1
 
     await reindex(later)

@@ -97,13 +97,13 @@ async def test_the_newest_edits_can_be_undone(archive, live, monkeypatch):
     monkeypatch.setattr(edit_history, "MAX_EDITS", 3)
     foxes = live.article("foxes")
     await add(archive, foxes)
-    made = [
+    edits = [
         (await archive.editing.change([foxes], AnnotationChange(title=str(n)))).id
         for n in range(edit_history.MAX_EDITS + 1)
     ]
 
-    assert await archive.editing.find(made[0]) is None
-    assert (await archive.editing.find(made[1])).changed == 1
+    assert await archive.editing.find(edits[0]) is None
+    assert (await archive.editing.find(edits[1])).changed == 1
 
 
 COMPOSED, DECOMPOSED = "Caf\u00e9", "cafe\u0301"

@@ -104,12 +104,12 @@ async def test_a_failed_export_has_a_reason_and_the_next_one_runs(damaged):
 
     await jobs.run_waiting()
 
-    found = {each.kind.key: each for each in await jobs.all()}
-    assert found["epub"].state is ExportState.FAILED
-    assert "no entries match" in found["epub"].problem
-    assert found["json"].state is ExportState.READY
+    results = {each.kind.key: each for each in await jobs.all()}
+    assert results["epub"].state is ExportState.FAILED
+    assert "no entries match" in results["epub"].problem
+    assert results["json"].state is ExportState.READY
     with pytest.raises(NotFound):
-        await jobs.file(found["epub"].name)
+        await jobs.file(results["epub"].name)
 
 
 async def test_a_job_that_ended_the_process_again_and_again_fails(links):
@@ -144,8 +144,8 @@ async def test_a_job_that_a_shutdown_interrupts_begins_again(links):
 async def test_partial_files_of_an_interrupted_process_are_removed(links):
     jobs, directory = links.export_jobs, links.settings.data / "exports"
     name = await jobs.create(BY_KEY["json"], Selected())
-    for left in (f"{name}.part", f".{name}.mark", f".{name}.wanted.new"):
-        (directory / left).write_text("half")
+    for file_name in (f"{name}.part", f".{name}.mark", f".{name}.wanted.new"):
+        (directory / file_name).write_text("half")
 
     working = asyncio.create_task(jobs.work())
     while not (directory / name).exists():  # noqa: ASYNC110 - another task's file; the suite's limit bounds it

@@ -24,13 +24,13 @@ READ_BACK = ["bookmarks", "json", "jsonl", "csv"]
 def a_list():
     """Return JSON of entries with much, no, and hostile metadata."""
     bare = {"tags": [], "folders": [], "highlights": [], "source_record": "", "note": ""}
-    others = [
+    further = [
         {**bare, "url_given": "https://b.example/", "title": "", "is_read": False},
         {"url_given": "http://b.example/?q=<&>#x", "title": "=1+1", "note": "a\nb </DL>"},
         {"url_given": "https://c.example/", "folders": ["Food", "A/B", "A/B/C"], "tags": ["x"]},
         {"url_given": "https://d.example/", "folders": ["A"], "tags": ["toread"]},
     ]
-    rows = [OWN, *({**OWN, **each} for each in others)]
+    rows = [OWN, *({**OWN, **each} for each in further)]
     return json.dumps({"archiver": 1, "entries": [{"archiver": 1, **each} for each in rows]})
 
 
@@ -39,8 +39,8 @@ async def import_warc(runtime, data, name):
     return await runtime.imports.read_file(io.BytesIO(raw), name=name)
 
 
-async def exported(runtime, key, wanted=None):
-    pieces = await runtime.exporting.begin(BY_KEY[key], wanted or Selected(), name="x")
+async def exported(runtime, key, selection=None):
+    pieces = await runtime.exporting.begin(BY_KEY[key], selection or Selected(), name="x")
     return b"".join([piece async for piece in pieces])
 
 
@@ -49,12 +49,12 @@ async def test_a_list_that_went_through_an_empty_archive_is_the_list_it_was(
 ):
     await import_warc(archive, a_list(), "a.json")
     for key in READ_BACK:
-        given = await exported(archive, key)
+        export = await exported(archive, key)
         async with open_archive(replace(settings, data=tmp_path / key)) as other:
-            status = await import_warc(other, given, f"x.{BY_KEY[key].suffix}")
+            status = await import_warc(other, export, f"x.{BY_KEY[key].suffix}")
 
             assert status.rejected == 0, key
-            assert await exported(other, key) == given, key
+            assert await exported(other, key) == export, key
 
 
 async def test_an_entry_saved_as_link_is_imported_as_link(open_archive, settings, tmp_path):
@@ -63,15 +63,15 @@ async def test_an_entry_saved_as_link_is_imported_as_link(open_archive, settings
         chosen = Choices(capture=CaptureWhen.NEVER)
         await first.imports.read_file(io.BytesIO(table), name="a.csv", choices=chosen)
         await import_warc(first, "http://127.0.0.1:1/b\n", "b.txt")
-        given = await exported(first, "json")
+        export = await exported(first, "json")
 
     async with open_archive(replace(settings, data=tmp_path / "other")) as second:
-        status = await import_warc(second, given, "x.json")
+        status = await import_warc(second, export, "x.json")
 
         assert (status.added, status.without_capture, status.counts.open) == (2, 1, 1)
         states = [(await second.entries.get(f"http://127.0.0.1:1/{n}")).entry.state for n in "ab"]
         assert states == [State.LINK, State.QUEUED]
-        assert by_url(await exported(second, "json")) == by_url(given)
+        assert by_url(await exported(second, "json")) == by_url(export)
 
 
 def by_url(document):
@@ -87,15 +87,15 @@ async def test_lists_go_with_everything_empty_ones_searches_and_their_order_too(
     for path, query in ARRANGED:
         await archive.lists.make(path, query)
     await import_warc(archive, a_list(), "a.json")
-    kept = [(each.path, each.query) for each in await archive.lists.all()]
+    lists = [(each.path, each.query) for each in await archive.lists.all()]
     for key in ("json", "jsonl"):
-        given = await exported(archive, key)
+        export = await exported(archive, key)
         async with open_archive(replace(settings, data=tmp_path / key)) as other:
-            await import_warc(other, given, f"x.{key}")
-            await import_warc(other, given, f"again.{key}")
-            assert await exported(other, key) == given
-            assert [(each.path, each.query) for each in await other.lists.all()] == kept
-        assert b"Later/Empty" in given
+            await import_warc(other, export, f"x.{key}")
+            await import_warc(other, export, f"again.{key}")
+            assert await exported(other, key) == export
+            assert [(each.path, each.query) for each in await other.lists.all()] == lists
+        assert b"Later/Empty" in export
         assert b"Later/Empty" not in await exported(archive, key, Selected(ListingQuery(tag="x")))
 
 
@@ -125,16 +125,16 @@ async def test_an_export_imported_again_changes_nothing_and_restores_user_fields
     before = json.loads(await exported(archive, "json"))
 
     for key in ("markdown", "json"):
-        given = await exported(archive, key)
-        status = await import_warc(archive, given, f"x.{BY_KEY[key].suffix}")
+        export = await exported(archive, key)
+        status = await import_warc(archive, export, f"x.{BY_KEY[key].suffix}")
         assert (status.known, status.merged, status.added) == (3, 0, 0), key
         assert json.loads(await exported(archive, "json")) == before
         async with open_archive(replace(settings, data=tmp_path / key)) as other:
-            await import_warc(other, given, f"x.{BY_KEY[key].suffix}")
+            await import_warc(other, export, f"x.{BY_KEY[key].suffix}")
             for url in urls:
-                own = (await archive.entries.get(url)).entry.annotation
+                annotation = (await archive.entries.get(url)).entry.annotation
                 read = (await other.entries.get(url)).entry.annotation
-                assert (read.title, read.highlights) == (own.title, own.highlights)
+                assert (read.title, read.highlights) == (annotation.title, annotation.highlights)
                 assert len(read.source_record) < 100
             assert "source_record" not in await other.exporting.index_md(urls[0])
 
@@ -143,10 +143,10 @@ async def test_an_export_of_a_search_contains_its_results(archive):
     await import_warc(archive, a_list(), "a.json")
 
     for key in LISTS:
-        found = await exported(archive, key, Selected(ListingQuery("tag:x")))
+        result = await exported(archive, key, Selected(ListingQuery("tag:x")))
 
-        assert b"c.example" in found, key
-        assert b"d.example" not in found, key
+        assert b"c.example" in result, key
+        assert b"d.example" not in result, key
         with pytest.raises(NotFound):
             await exported(archive, key, Selected(ListingQuery(tag="nowhere")))
         with pytest.raises(InputError):
@@ -161,6 +161,6 @@ async def test_a_list_made_by_hand_is_exported_in_its_order(archive):
     rows.append({"url_given": "https://other.example/", "folders": ["Else"]})
     await import_warc(archive, json.dumps({"archiver": 1, "entries": rows}), "a.json")
 
-    found = (await exported(archive, "bookmarks", Selected(ListingQuery("list:Mine")))).decode()
+    result = (await exported(archive, "bookmarks", Selected(ListingQuery("list:Mine")))).decode()
 
-    assert re.findall(r'HREF="https://(\w+)\.example', found) == ["c", "d", "a", "b"]
+    assert re.findall(r'HREF="https://(\w+)\.example', result) == ["c", "d", "a", "b"]

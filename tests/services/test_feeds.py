@@ -50,8 +50,8 @@ def feed(live):
 
 
 async def listed(archive):
-    found = await archive.search.listing(ListingQuery())
-    return {each.entry.url: each.entry for each in found.items}
+    listing = await archive.search.listing(ListingQuery())
+    return {each.entry.url: each.entry for each in listing.items}
 
 
 async def test_new_items_of_a_feed_are_captured_with_its_tags(archive, feed):
@@ -61,11 +61,11 @@ async def test_new_items_of_a_feed_are_captured_with_its_tags(archive, feed):
     await archive.subscriptions.check(feed.url)
     await archive.crawling.work()
 
-    found = await listed(archive)
-    assert [*found] == [new]
-    assert found[new].snapshot_count == 1
-    assert found[new].annotation.tags == ("paper",)
-    assert found[new].annotation.source == f"feed:{feed.url}"
+    result = await listed(archive)
+    assert [*result] == [new]
+    assert result[new].snapshot_count == 1
+    assert result[new].annotation.tags == ("paper",)
+    assert result[new].annotation.source == f"feed:{feed.url}"
 
 
 async def test_deleted_items_of_a_feed_are_not_saved_again(archive, feed):
@@ -242,13 +242,13 @@ async def test_a_list_that_would_be_too_long_to_read_is_refused_and_the_old_one_
     )
     # Each quote takes one byte in the title, and twelve in the stored file.
     title = '"' * 450
-    given = outline(
+    opml = outline(
         *(f"<outline xmlUrl='http://127.0.0.1:1/{n}' text='{title}'/>" for n in range(2000))
     )
-    assert len(given) < MAX_BYTES
+    assert len(opml) < MAX_BYTES
 
     with pytest.raises(InputError, match="larger than"):
-        await archive.subscriptions.import_outline(given, "f.opml")
+        await archive.subscriptions.import_outline(opml, "f.opml")
 
     assert len(await archive.subscriptions.all()) == 1
 
@@ -262,8 +262,8 @@ async def test_an_address_without_end_is_not_where_a_feed_is_from_now_on(archive
         return answered(RSS)
 
     async with raw_web(answer) as origin:
-        given = outline(f'<outline xmlUrl="{origin}/f"/>')
-        await archive.subscriptions.import_outline(given, "f.opml", everything=True)
+        opml = outline(f'<outline xmlUrl="{origin}/f"/>')
+        await archive.subscriptions.import_outline(opml, "f.opml", everything=True)
         looked = await archive.subscriptions.check(f"{origin}/f")
 
     assert looked.subscription.url == f"{origin}/f"

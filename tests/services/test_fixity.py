@@ -67,19 +67,19 @@ async def test_other_files_among_segments_are_noted_but_no_error(filled, finding
     for other, content in beside.items():
         (filled.data / "warc" / other).write_bytes(content)
 
-    found = await findings()
+    results = await findings()
 
-    assert {each.where for each in found} == beside.keys()
-    assert not any(each.is_wrong for each in found)
+    assert {each.where for each in results} == beside.keys()
+    assert not any(each.is_wrong for each in results)
 
 
 async def test_a_missing_segment_is_found(filled, findings):
     name, _ = segment(filled)
     storage_of(filled.data).remove(name)
 
-    found = await findings()
+    results = await findings()
 
-    assert (found[0].where, "file is missing" in found[0].problem) == (name, True)
+    assert (results[0].where, "file is missing" in results[0].problem) == (name, True)
 
 
 async def test_a_segment_that_was_cut_is_found(filled, findings):
@@ -133,9 +133,11 @@ async def test_a_row_at_an_offset_without_a_record_is_found(
             " FROM capture WHERE id = 1"
         )
 
-    found = await findings()
+    results = await findings()
 
-    assert {each.where for each in found} == {f"{name} at byte {place:,}" for place in (1, end - 1)}
+    assert {each.where for each in results} == {
+        f"{name} at byte {place:,}" for place in (1, end - 1)
+    }
 
 
 @pytest.mark.parametrize(
@@ -166,11 +168,14 @@ async def test_index_content_that_differs_from_its_records_is_found(
 ):
     await change_index(*changes)
 
-    found = await findings()
+    results = await findings()
 
     for problem in changes.values():
-        assert any(problem in each.problem and each.is_wrong for each in found), (problem, found)
-    assert all("archiver reindex" in each.problem for each in found)
+        assert any(problem in each.problem and each.is_wrong for each in results), (
+            problem,
+            results,
+        )
+    assert all("archiver reindex" in each.problem for each in results)
 
 
 async def test_an_archive_in_use_has_no_findings(open_archive, live):
@@ -203,9 +208,9 @@ async def test_a_snapshot_that_points_at_another_record_is_found(filled, finding
         " metadata_segment_id = 1 WHERE id = 1"
     )
 
-    (found,) = await findings()
+    (finding,) = await findings()
 
-    assert "There is no" in found.problem
+    assert "There is no" in finding.problem
 
 
 async def save(archive, url):
@@ -224,13 +229,13 @@ async def saved_meanwhile(settings, open_archive, live):
             await save(writer, live.article("owls"))
             notes.write_text("It is told of first: segments were listed then, and none is read.")
             verifying = reader.fixity.verify()
-            found = [await anext(verifying)]
+            results = [await anext(verifying)]
             await save(writer, live.article("ravens"))
             if ends:
                 await stack.aclose()
             if change:
                 await change()
-            return found + [each async for each in verifying]
+            return results + [each async for each in verifying]
 
     return verify
 

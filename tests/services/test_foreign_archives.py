@@ -41,15 +41,15 @@ def sha1(data):
     return "sha1:" + base64.b32encode(hashlib.sha1(data).digest()).decode()
 
 
-def response(made, url, body, **more):
-    made.response(url, body, "text/html", **more)
+def response(warc, url, body, **more):
+    warc.response(url, body, "text/html", **more)
 
 
-def revisit(made, url, *, of=None, block=None, at=LATE, profile=PROFILE, **fields):
+def revisit(warc, url, *, original=None, block=None, at=LATE, profile=PROFILE, **fields):
     block = head("HTTP/1.1 200 OK", "Content-Type: text/html") if block is None else block
-    if of:
-        fields |= {"Refers_To_Target_URI": of, "Refers_To_Date": EARLY}
-    made.add("revisit", url, block, at=at, Profile=profile, **fields)
+    if original:
+        fields |= {"Refers_To_Target_URI": original, "Refers_To_Date": EARLY}
+    warc.add("revisit", url, block, at=at, Profile=profile, **fields)
 
 
 @pytest.fixture
@@ -88,22 +88,22 @@ def stored(runtime):
 
 async def test_records_with_the_same_id_get_different_ones(tmp_path):
     """Real files have them, and previously the archive could not be opened again."""
-    settings, made = Settings(data=tmp_path / "data"), Warc()
-    response(made, ONE, PAGE, id=ID)
-    response(made, TWO, OTHER, id=ID)
-    response(made, ONE, OTHER, id=ID, at=LATE)
+    settings, warc = Settings(data=tmp_path / "data"), Warc()
+    response(warc, ONE, PAGE, id=ID)
+    response(warc, TWO, OTHER, id=ID)
+    response(warc, ONE, OTHER, id=ID, at=LATE)
 
     async with open_app(settings) as runtime:
-        status = await import_warc(runtime, tmp_path, made.bytes)
+        status = await import_warc(runtime, tmp_path, warc.bytes)
 
         assert (status.merged, status.added, status.error) == (3, 3, "")
-        kept = [*await captures(runtime, ONE), *await captures(runtime, TWO)]
-        assert len({each.record_id for each in kept}) == 3
+        imported = [*await captures(runtime, ONE), *await captures(runtime, TWO)]
+        assert len({each.record_id for each in imported}) == 3
         assert stored(runtime).count(f"Original-Record-ID: <{ID}>".encode()) == 2
         listed = await runtime.search.listing(ListingQuery())
         assert {each.entry.title for each in listed.items} == {"Herons", "Storks"} - {"Herons"}
         assert await problems(runtime) == []
-        assert (await import_warc(runtime, tmp_path, made.bytes)).merged == 0
+        assert (await import_warc(runtime, tmp_path, warc.bytes)).merged == 0
 
     await reindex(settings)
     async with open_app(settings) as runtime:
@@ -126,11 +126,11 @@ async def test_an_imported_record_does_not_reuse_an_id_of_the_archive(runtime, t
 
 
 async def test_a_revisit_without_its_original_is_reported_as_unusable(runtime, tmp_path):
-    made = Warc()
-    response(made, ONE, PAGE)
-    revisit(made, ONE, of=ONE, Payload_Digest="sha256:" + "0" * 64)
+    warc = Warc()
+    response(warc, ONE, PAGE)
+    revisit(warc, ONE, original=ONE, Payload_Digest="sha256:" + "0" * 64)
 
-    status = await import_warc(runtime, tmp_path, made.bytes)
+    status = await import_warc(runtime, tmp_path, warc.bytes)
 
     assert (status.merged, status.rejected) == (1, 1)
     (gap,) = status.rejected_samples
@@ -148,33 +148,33 @@ async def test_a_revisit_waits_for_a_file_with_its_original(runtime, tmp_path):
     response(third, "http://elsewhere.example/2", OTHER, Payload_Digest=sha1(OTHER))
 
     pending = runtime.settings.data / "pending-revisits"
-    for made, read, left in (
+    for warc, read, remaining in (
         (first, 2, 1),
         (first, 2, 1),
         (second, 2, 1),
         (third, 2, 0),
         (first, 2, 0),
     ):
-        status = await import_warc(runtime, tmp_path, made.bytes)
+        status = await import_warc(runtime, tmp_path, warc.bytes)
 
         assert (status.read, status.error) == (read, "")
-        assert len([*pending.iterdir()]) == left
+        assert len([*pending.iterdir()]) == remaining
     assert [each.timestamp for each in await captures(runtime, ONE)] == ["20210102030405"]
     assert len(await captures(runtime, TWO)) == 1
     assert "waits until a file" not in "".join(each.reason for each in status.rejected_samples)
 
 
-@pytest.mark.parametrize(("url", "stated"), [(ONE, None), (TWO, lambda data: sha1(data).lower())])
-async def test_a_revisit_has_the_payload_of_its_digest(runtime, tmp_path, url, stated):
+@pytest.mark.parametrize(("url", "digest"), [(ONE, None), (TWO, lambda data: sha1(data).lower())])
+async def test_a_revisit_has_the_payload_of_its_digest(runtime, tmp_path, url, digest):
     """The original is at the same or another URL, with a digest or not."""
-    made = Warc()
-    fields = {"Payload_Digest": stated(PAGE)} if stated else {}
-    revisit(made, url, of=ONE if not stated else None, Payload_Digest=sha1(PAGE))
-    response(made, ONE, OTHER, at="2020-06-01T00:00:00Z")
-    response(made, ONE, PAGE, **fields)
+    warc = Warc()
+    fields = {"Payload_Digest": digest(PAGE)} if digest else {}
+    revisit(warc, url, original=ONE if not digest else None, Payload_Digest=sha1(PAGE))
+    response(warc, ONE, OTHER, at="2020-06-01T00:00:00Z")
+    response(warc, ONE, PAGE, **fields)
 
-    status = await import_warc(runtime, tmp_path, made.bytes)
-    again = await import_warc(runtime, tmp_path, made.bytes)
+    status = await import_warc(runtime, tmp_path, warc.bytes)
+    again = await import_warc(runtime, tmp_path, warc.bytes)
 
     assert (status.merged, status.rejected, again.merged) == (3, 0, 0)
     assert await payload(runtime, url, "2021") == PAGE
@@ -248,27 +248,29 @@ async def test_a_revisit_finds_a_payload_of_an_earlier_import_by_its_own_digest(
 
 
 async def test_a_digest_that_a_record_states_and_does_not_have_names_nothing(runtime, tmp_path):
-    made = Warc()
-    response(made, ONE, PAGE, Payload_Digest=sha1(OTHER))
-    revisit(made, TWO, of=ONE, Payload_Digest=sha1(OTHER))
+    warc = Warc()
+    response(warc, ONE, PAGE, Payload_Digest=sha1(OTHER))
+    revisit(warc, TWO, original=ONE, Payload_Digest=sha1(OTHER))
 
-    status = await import_warc(runtime, tmp_path, made.bytes)
+    status = await import_warc(runtime, tmp_path, warc.bytes)
 
     assert (status.merged, status.rejected) == (1, 1)
 
 
 async def test_a_not_modified_revisit_is_imported_with_or_without_a_head(runtime, tmp_path):
-    made = Warc()
-    response(made, ONE, PAGE)
-    revisit(made, ONE, block=b"", profile=NOT_MODIFIED)
+    warc = Warc()
+    response(warc, ONE, PAGE)
+    revisit(warc, ONE, block=b"", profile=NOT_MODIFIED)
     unmodified = head("HTTP/1.1 304 Not Modified", "ETag: x")
-    revisit(made, ONE, block=unmodified, profile=NOT_MODIFIED, at="2022-01-02T03:04:05Z", of=ONE)
+    revisit(
+        warc, ONE, block=unmodified, profile=NOT_MODIFIED, at="2022-01-02T03:04:05Z", original=ONE
+    )
 
-    status = await import_warc(runtime, tmp_path, made.bytes)
+    status = await import_warc(runtime, tmp_path, warc.bytes)
 
     assert (status.merged, status.rejected, status.added) == (3, 0, 1)
-    kept = await captures(runtime, ONE)
-    assert [(each.status, each.is_revisit) for each in kept] == [
+    stored = await captures(runtime, ONE)
+    assert [(each.status, each.is_revisit) for each in stored] == [
         (200, False), (304, True), (304, True)
     ]  # fmt: skip
     assert await payload(runtime, ONE, "2022") == PAGE
@@ -277,28 +279,28 @@ async def test_a_not_modified_revisit_is_imported_with_or_without_a_head(runtime
 
 async def test_a_revisit_of_a_chunked_payload_at_another_url_holds_the_payload(runtime, tmp_path):
     """Other programs could not find it, because such a record has no digest."""
-    made, framed = Warc(), ["Transfer-Encoding: chunked"]
-    made.response(ONE, CHUNKED, "text/plain", extra=framed, Payload_Digest=sha1(CHUNKED))
+    warc, framed = Warc(), ["Transfer-Encoding: chunked"]
+    warc.response(ONE, CHUNKED, "text/plain", extra=framed, Payload_Digest=sha1(CHUNKED))
     block = head("HTTP/1.1 200 OK", "Content-Type: text/plain", *framed)
     for digest, at in ((CHUNKED, LATE), (b"hello world", "2022-01-02T03:04:05Z")):
-        revisit(made, TWO, block=block, of=ONE, at=at, Payload_Digest=sha1(digest))
+        revisit(warc, TWO, block=block, original=ONE, at=at, Payload_Digest=sha1(digest))
 
-    status = await import_warc(runtime, tmp_path, made.bytes)
+    status = await import_warc(runtime, tmp_path, warc.bytes)
 
     assert (status.merged, status.rejected) == (3, 0)
-    kept = await captures(runtime, TWO)
-    assert [each.is_revisit for each in kept] == [False, True]
+    stored = await captures(runtime, TWO)
+    assert [each.is_revisit for each in stored] == [False, True]
     assert await payload(runtime, TWO, "2021") == b"hello world"
     assert await problems(runtime) == []
 
 
-def package(records, *, name="archive/a.warc.gz", how=zipfile.ZIP_STORED, pages=()):
+def package(records, *, name="archive/a.warc.gz", compression=zipfile.ZIP_STORED, pages=()):
     packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", how) as made:
-        made.writestr(name, records)
+    with zipfile.ZipFile(packed, "w", compression) as archive:
+        archive.writestr(name, records)
         for url, title in pages:
             line = f'{{"url": "{url}", "ts": "{EARLY}", "title": "{title}"}}\n'
-            made.writestr("pages/pages.jsonl", line)
+            archive.writestr("pages/pages.jsonl", line)
     return packed.getvalue()
 
 
@@ -306,10 +308,10 @@ async def test_packages_within_a_package_are_read(runtime, tmp_path):
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as whole:
         for number, (url, body) in enumerate(((ONE, PAGE), (TWO, OTHER))):
-            made = Warc()
-            response(made, url, body)
-            response(made, f"{url}/frame", body)
-            inner = package(made.bytes, pages=[(url, f"Page {number}")])
+            warc = Warc()
+            response(warc, url, body)
+            response(warc, f"{url}/frame", body)
+            inner = package(warc.bytes, pages=[(url, f"Page {number}")])
             whole.writestr(f"{number}.wacz", inner)
         whole.writestr("datapackage.json", '{"profile": "multi-wacz-package"}')
 
@@ -332,15 +334,15 @@ def arc(*records):
 
 
 async def test_captures_of_an_arc_file_are_imported(runtime, tmp_path):
-    made = arc(
+    arc_file = arc(
         ("dns:a.example", b"20200102030405\na.example. 1 IN A 192.0.2.1\n"),
         (ONE, head("HTTP/1.1 200 OK", "Content-Type: text/html") + PAGE),
         ("http://a.example/with a space", head("HTTP/1.0 404 Not Found") + b"none"),
         (TWO, OTHER),
     )
 
-    status = await import_warc(runtime, tmp_path, made, "a.arc.gz")
-    again = await import_warc(runtime, tmp_path, made, "a.arc.gz")
+    status = await import_warc(runtime, tmp_path, arc_file, "a.arc.gz")
+    again = await import_warc(runtime, tmp_path, arc_file, "a.arc.gz")
 
     assert (status.format, status.merged, status.rejected, status.added) == ("ARC", 3, 0, 2)
     assert (status.passed_over, again.merged) == (2, 0)
@@ -353,9 +355,9 @@ async def test_captures_of_an_arc_file_are_imported(runtime, tmp_path):
 async def test_a_zstandard_file_with_a_dictionary_is_imported(runtime, tmp_path):
     parts = []
     for number in range(20):
-        made = Warc(packed=False)
-        response(made, f"{ONE}/{number}", PAGE * 9 + b"%d" % number)
-        parts.append(made.bytes)
+        warc = Warc(packed=False)
+        response(warc, f"{ONE}/{number}", PAGE * 9 + b"%d" % number)
+        parts.append(warc.bytes)
     dictionary = zstd.train_dict(parts, 2048)
     content = zstd.compress(dictionary.dict_content)
     start = b"\x5d\x2a\x4d\x18" + struct.pack("<I", len(content)) + content
@@ -368,15 +370,15 @@ async def test_a_zstandard_file_with_a_dictionary_is_imported(runtime, tmp_path)
 
 
 async def test_resources_are_captures_where_they_have_the_address_of_one(runtime, tmp_path):
-    made = Warc()
-    made.add("resource", ONE, PAGE)
-    made.add("resource", "ftp://a.example/file", b"content")
-    made.add("resource", "urn:thumbnail:http://a.example/", b"\x89PNG")
-    made.add("conversion", ONE, b"text")
-    made.add("response", "dns:a.example", b"20200102030405")
-    made.add("warcinfo", "", b"software: x")
+    warc = Warc()
+    warc.add("resource", ONE, PAGE)
+    warc.add("resource", "ftp://a.example/file", b"content")
+    warc.add("resource", "urn:thumbnail:http://a.example/", b"\x89PNG")
+    warc.add("conversion", ONE, b"text")
+    warc.add("response", "dns:a.example", b"20200102030405")
+    warc.add("warcinfo", "", b"software: x")
 
-    status = await import_warc(runtime, tmp_path, made.bytes)
+    status = await import_warc(runtime, tmp_path, warc.bytes)
 
     assert (status.read, status.merged, status.rejected, status.passed_over) == (2, 1, 1, 4)
     assert status.rejected_samples[0].given == "ftp://a.example/file"
@@ -388,18 +390,18 @@ async def test_resources_are_captures_where_they_have_the_address_of_one(runtime
 async def test_the_segments_of_a_record_are_joined_and_those_that_lack_one_are_named(
     runtime, tmp_path
 ):
-    made, block = Warc(), head("HTTP/1.1 200 OK", "Content-Type: text/html") + PAGE
+    warc, block = Warc(), head("HTTP/1.1 200 OK", "Content-Type: text/html") + PAGE
     other = ID.replace("1", "2")
-    made.add("response", ONE, block[:90], id=ID, Segment_Number=1)
-    made.add("response", TWO, block[:50], id=other, Segment_Number=1)
-    made.add("continuation", ONE, block[90:99], Segment_Number=2, Segment_Origin_ID=f"<{ID}>")
-    made.add(
+    warc.add("response", ONE, block[:90], id=ID, Segment_Number=1)
+    warc.add("response", TWO, block[:50], id=other, Segment_Number=1)
+    warc.add("continuation", ONE, block[90:99], Segment_Number=2, Segment_Origin_ID=f"<{ID}>")
+    warc.add(
         "continuation", ONE, block[99:], Segment_Number=3, Segment_Origin_ID=f"<{ID}>",
         Segment_Total_Length=len(block),
     )  # fmt: skip
-    made.add("continuation", "http://c.example/", b"x", Segment_Number=2, Segment_Origin_ID="<x:y>")
+    warc.add("continuation", "http://c.example/", b"x", Segment_Number=2, Segment_Origin_ID="<x:y>")
 
-    status = await import_warc(runtime, tmp_path, made.bytes)
+    status = await import_warc(runtime, tmp_path, warc.bytes)
 
     assert (status.merged, status.rejected) == (1, 2)
     assert await payload(runtime, ONE) == PAGE
@@ -408,9 +410,9 @@ async def test_the_segments_of_a_record_are_joined_and_those_that_lack_one_are_n
 
 def with_entry(change):
     """Return a package in whose directory a field of its entry was changed."""
-    made = Warc()
-    response(made, ONE, PAGE)
-    packed = bytearray(package(made.bytes, how=zipfile.ZIP_DEFLATED))
+    warc = Warc()
+    response(warc, ONE, PAGE)
+    packed = bytearray(package(warc.bytes, compression=zipfile.ZIP_DEFLATED))
     change(packed, packed.rindex(b"PK\x01\x02"))
     return bytes(packed)
 
@@ -422,9 +424,9 @@ def patch(offset, value):
 
 
 def bomb():
-    made = Warc(packed=False)
-    made.add("resource", ONE, b"\0" * (8 << 20))
-    return package(made.bytes, name="archive/a.warc", how=zipfile.ZIP_DEFLATED)
+    warc = Warc(packed=False)
+    warc.add("resource", ONE, b"\0" * (8 << 20))
+    return package(warc.bytes, name="archive/a.warc", compression=zipfile.ZIP_DEFLATED)
 
 
 def contents_of(size):
@@ -477,11 +479,11 @@ async def test_records_after_a_damaged_first_one_are_imported(runtime, tmp_path,
 
 
 async def test_intact_files_of_a_damaged_package_are_imported(runtime, tmp_path):
-    made, packed = Warc(), io.BytesIO()
-    response(made, ONE, PAGE)
+    warc, packed = Warc(), io.BytesIO()
+    response(warc, ONE, PAGE)
     with zipfile.ZipFile(packed, "w") as whole:
         whole.writestr("archive/a.warc.gz", b"nothing of the kind")
-        whole.writestr("archive/b.warc.gz", made.bytes)
+        whole.writestr("archive/b.warc.gz", warc.bytes)
 
     status = await import_warc(runtime, tmp_path, packed.getvalue(), "a.wacz")
 

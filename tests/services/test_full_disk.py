@@ -42,8 +42,8 @@ async def data(live, settings, open_archive):
 
 def names(data):
     """The files of an archive, without those that SQLite makes while one is open."""
-    found = (each.name for each in data.iterdir())
-    return sorted(each for each in found if not each.endswith(("-shm", "-wal")))
+    result = (each.name for each in data.iterdir())
+    return sorted(each for each in result if not each.endswith(("-shm", "-wal")))
 
 
 async def test_on_a_full_disk_reading_works_and_writing_fails_with_a_reason(data):

@@ -18,15 +18,15 @@ def at(*date):
 async def on_home(archive, saved, now=NOW):
     """Return the last letters of the entries on the home page, for links saved at these times."""
     db = archive.lists._db
-    made = [
+    rows = [
         seed_of(Annotation(f"http://a.example/{name}", when), now=now)
         for name, when in saved.items()
     ]
     async with db.write() as conn:
-        await new_entries.ensure(conn, made)
-    found = await HomePage(db).read(now)
+        await new_entries.ensure(conn, rows)
+    home = await HomePage(db).read(now)
     return tuple(
-        "".join(each.entry.url[-1] for each in some) for some in (found.new, found.on_this_day)
+        "".join(each.entry.url[-1] for each in entries) for entries in (home.new, home.on_this_day)
     )
 
 
@@ -55,4 +55,4 @@ async def test_entries_saved_on_this_day_of_earlier_years_are_shown(archive):
 def test_no_day_of_the_calendar_breaks_it(day):
     spans = years_before(day.replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=UTC))
 
-    assert all(beyond - first == 86400 for first, beyond in spans)
+    assert all(end - first == 86400 for first, end in spans)

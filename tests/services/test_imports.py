@@ -54,33 +54,33 @@ async def test_a_file_without_links_is_refused_and_leaves_nothing(archive, tmp_p
     for content in (b"", b"\n\n  \n", b"no link at all", b"%PDF-1.7\n\0\0\0"):
         with pytest.raises(UnreadableFile):
             await archive.imports.read_file(BytesIO(content), name="file")
-        kept = tmp_path / "kept"
-        kept.write_bytes(content)
+        folder = tmp_path / "kept"
+        folder.write_bytes(content)
         with pytest.raises(UnreadableFile):
-            await archive.imports.start(kept, name="file")
+            await archive.imports.start(folder, name="file")
 
-        assert not kept.exists(), content
+        assert not folder.exists(), content
         assert await archive.import_statuses.recent() == [], content
 
 
 async def test_an_upload_is_read_in_the_background_and_then_removed(archive, upload):
-    begun = await archive.imports.start(upload, name="links.txt")
-    status = await finished(archive, begun.id)
+    import_id = await archive.imports.start(upload, name="links.txt")
+    status = await finished(archive, import_id.id)
     await archive.imports.stop()
 
-    assert begun.reading
+    assert import_id.reading
     assert (status.added, status.error) == (MANY, "")
     assert not upload.exists()
 
 
 async def test_a_stopped_import_continues_at_its_position_after_a_restart(open_archive, upload):
     async with open_archive() as archive:
-        begun = await archive.imports.start(upload, name="links.txt")
+        import_id = await archive.imports.start(upload, name="links.txt")
         await archive.imports.stop()
-        half = await archive.imports.status(begun.id)
+        half = await archive.imports.status(import_id.id)
     async with open_archive() as archive:
         await archive.imports.resume()
-        status = await finished(archive, begun.id)
+        status = await finished(archive, import_id.id)
         await archive.imports.stop()
         (newest,) = (await archive.search.listing(ListingQuery(limit=1))).items
 
@@ -97,13 +97,13 @@ async def test_an_upload_outlives_an_index_that_refuses_for_a_while(
     async with archive.imports._db.write() as conn:
         pages = (await conn.execute(text("PRAGMA page_count"))).scalar()
         await conn.execute(text(f"PRAGMA max_page_count = {pages + 4}"))
-    begun = await archive.imports.start(upload, name="links.txt")
+    import_id = await archive.imports.start(upload, name="links.txt")
     while not caplog.records:  # noqa: ASYNC110 - nothing else tells; the suite's time limit bounds it
         await asyncio.sleep(0.01)
     async with archive.imports._db.write() as conn:
         await conn.execute(text("PRAGMA max_page_count = 1000000"))
 
-    status = await finished(archive, begun.id)
+    status = await finished(archive, import_id.id)
     await archive.imports.stop()
 
     assert (status.read, status.added, status.merged, status.error) == (MANY, MANY, 0, "")

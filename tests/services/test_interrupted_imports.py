@@ -63,9 +63,9 @@ async def until(archive, number, holds):
 
 async def reading_elsewhere(archive):
     """Return the import started by another process, once some of its links were read."""
-    while not (found := await archive.import_statuses.recent()):  # noqa: ASYNC110 - nothing to wait on
+    while not (statuses := await archive.import_statuses.recent()):  # noqa: ASYNC110 - nothing to wait on
         await asyncio.sleep(0.01)
-    return await until(archive, found[0].id, lambda status: status.read)
+    return await until(archive, statuses[0].id, lambda status: status.read)
 
 
 async def test_a_killed_import_command_leaves_an_import_with_an_error(open_archive, settings):
@@ -75,13 +75,13 @@ async def test_a_killed_import_command_leaves_an_import_with_an_error(open_archi
     ):
         other.stdin.write(links(0, 12_000))
         await other.stdin.drain()
-        begun = await reading_elsewhere(archive)
-        assert begun.reading
+        import_id = await reading_elsewhere(archive)
+        assert import_id.reading
 
         other.kill()
         await other.wait()
-        status = await archive.imports.status(begun.id)
-        ended = await until(archive, begun.id, lambda status: not status.reading)
+        status = await archive.imports.status(import_id.id)
+        ended = await until(archive, import_id.id, lambda status: not status.reading)
 
         assert not status.is_unread
         assert f"stopped after {status.read:,} links" in status.error
@@ -106,15 +106,15 @@ async def test_a_killed_service_continues_an_upload_after_its_restart(open_archi
             url, body = f"{origin}/api/v1/imports?name=links.txt", BytesIO(links(0, MANY))
             headers = {"Content-Type": "application/octet-stream"}
             async with client.post(url, data=body, headers=headers) as answer:
-                begun = await answer.json()
-            assert begun["reading"]
+                import_document = await answer.json()
+            assert import_document["reading"]
         service.kill()
         await service.wait()
     async with open_archive() as archive:
-        waiting = await archive.imports.status(begun["id"])
+        waiting = await archive.imports.status(import_document["id"])
     async with open_archive() as archive:
         await archive.imports.resume()
-        status = await until(archive, begun["id"], lambda status: not status.is_unread)
+        status = await until(archive, import_document["id"], lambda status: not status.is_unread)
         await archive.imports.stop()
 
     assert (waiting.reading, waiting.paused, waiting.error) == (False, True, "")
@@ -136,9 +136,9 @@ async def test_a_running_service_takes_over_an_import_of_a_dead_one(open_archive
     async with open_archive() as archive:
         going_on = asyncio.create_task(archive.imports.keep_resuming())
         async with open_archive() as other:
-            begun = await other.imports.start(upload, name="links.txt")
+            import_id = await other.imports.start(upload, name="links.txt")
             await other.imports.stop()
-        status = await until(archive, begun.id, lambda status: not status.is_unread)
+        status = await until(archive, import_id.id, lambda status: not status.is_unread)
         going_on.cancel()
         await asyncio.wait([going_on])
         await archive.imports.stop()
@@ -156,8 +156,8 @@ async def test_an_old_upload_without_an_import_is_deleted(open_archive, settings
             if name != "arriving":
                 os.utime(directory / f"{name}.upload", (0, 0))
         async with archive.imports._db.write() as conn:
-            left = imports.Unfinished(5, "l.txt", "plain text", 0, "tmp/waiting.upload", 0)
-            await imports.restore(conn, left)
+            unfinished = imports.Unfinished(5, "l.txt", "plain text", 0, "tmp/waiting.upload", 0)
+            await imports.restore(conn, unfinished)
 
         await archive.imports.resume()
         status = await until(archive, 5, lambda status: not status.is_unread)
@@ -170,8 +170,8 @@ async def test_an_old_upload_without_an_import_is_deleted(open_archive, settings
 async def test_a_stored_file_that_cannot_be_opened_ends_its_import(open_archive, settings):
     async with open_archive() as archive:
         async with archive.imports._db.write() as conn:
-            left = imports.Unfinished(5, "odd.txt", "plain text", 0, "no\0name", 0)
-            await imports.restore(conn, left)
+            unfinished = imports.Unfinished(5, "odd.txt", "plain text", 0, "no\0name", 0)
+            await imports.restore(conn, unfinished)
 
         await archive.imports.resume()
         status = await until(archive, 5, lambda status: not status.is_unread)
@@ -198,8 +198,8 @@ async def test_an_import_is_copied_once_if_a_reindex_is_killed_while_copying(
     open_archive, settings, upload
 ):
     async with open_archive() as archive:
-        begun = await archive.imports.start(upload, name="links.txt")
-        await until(archive, begun.id, lambda status: status.read)
+        import_id = await archive.imports.start(upload, name="links.txt")
+        await until(archive, import_id.id, lambda status: status.read)
         await archive.imports.stop()
         before = await archive.crawling.counts()
     killed = await asyncio.create_subprocess_exec(
@@ -211,12 +211,12 @@ async def test_an_import_is_copied_once_if_a_reindex_is_killed_while_copying(
 
     async with open_archive() as archive:
         (after,) = await archive.import_statuses.recent()
-        assert (after.id, after.name, after.paused) == (begun.id, "links.txt", True)
+        assert (after.id, after.name, after.paused) == (import_id.id, "links.txt", True)
         assert await archive.crawling.counts() == before
 
 
 async def test_captures_that_are_read_again_keep_their_counts(open_archive, settings):
-    taken = 4
+    count = 4
     halves = [Warc(), Warc()]
     for number in range(8):
         body = b"<p>Page %d</p>" % number
@@ -226,9 +226,9 @@ async def test_captures_that_are_read_again_keep_their_counts(open_archive, sett
         await archive.imports.read_file(BufferedReader(BytesIO(first)), name="a.warc.gz")
         (settings.data / "kept").write_bytes(first + second)
         async with archive.imports._db.write() as conn:
-            begun = {"path": "kept", "owner": "dead", "now": datetime.now(UTC)}
-            number = await imports.create(conn, name="a.warc.gz", form="WARC", **begun)
-            counted = RecordCounts(read=taken, fresh=taken, pages=taken)
+            options = {"path": "kept", "owner": "dead", "now": datetime.now(UTC)}
+            number = await imports.create(conn, name="a.warc.gz", form="WARC", **options)
+            counted = RecordCounts(read=count, fresh=count, pages=count)
             await imports.advance_archive(conn, number, counted)
             await imports.release(conn, "dead")
 
@@ -236,8 +236,8 @@ async def test_captures_that_are_read_again_keep_their_counts(open_archive, sett
         status = await until(archive, number, lambda status: not status.is_unread)
         await archive.imports.stop()
 
-    assert (status.read, status.merged, status.known) == (8, 4 + taken, 4 - taken)
-    assert status.added == 4 + taken
+    assert (status.read, status.merged, status.known) == (8, 4 + count, 4 - count)
+    assert status.added == 4 + count
 
 
 async def test_no_import_is_read_after_its_archive_was_closed(open_archive, upload):

@@ -116,9 +116,9 @@ async def test_a_saved_search_gives_way_to_a_list_that_takes_its_name(archive):
     await archive.lists.set_colour("Later", ListColour.RED)
     await archive.editing.change(URLS[:1], AnnotationChange(with_folders=("Later",)))
 
-    kept = [(each.path, each.query, each.colour, each.count) for each in await archive.lists.all()]
+    lists = [(each.path, each.query, each.colour, each.count) for each in await archive.lists.all()]
 
-    assert kept[-2:] == [
+    assert lists[-2:] == [
         ("Later", "", ListColour.RED, 1),
         ("Later (search)", "tag:later", ListColour.RED, 0),
     ]

@@ -67,19 +67,19 @@ async def test_data_of_the_earlier_index_is_copied_before_the_next_reindex_remov
 
     async with open_app(settings) as archive:
         listing = await archive.search.listing(ListingQuery(limit=10))
-        found = {each.entry.url: each.entry for each in listing.items}
-        assert {url: entry.state for url, entry in found.items()} == {
+        results = {each.entry.url: each.entry for each in listing.items}
+        assert {url: entry.state for url, entry in results.items()} == {
             f"{ORIGIN}/foxes.html": "saved",
             f"{ORIGIN}/bears.html": "saved",
             f"{ORIGIN}/waiting.html": "queued",
         }
-        foxes = found[f"{ORIGIN}/foxes.html"]
+        foxes = results[f"{ORIGIN}/foxes.html"]
         assert foxes.title == "Given title"
         assert set(foxes.annotation.tags) == {"animals", "later"}
         assert foxes.annotation.note == "A note"
         assert foxes.annotation.is_starred
         assert foxes.annotation.folders == ("Reading",)
-        assert found[f"{ORIGIN}/waiting.html"].annotation.tags == ("queued",)
+        assert results[f"{ORIGIN}/waiting.html"].annotation.tags == ("queued",)
         (imported,) = await archive.import_statuses.recent()
         assert (imported.name, imported.merged) == ("links.html", 1)
         (followed,) = await archive.subscriptions.all()

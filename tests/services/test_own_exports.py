@@ -57,20 +57,20 @@ async def is_past(timestamp):
 
 async def told(archive, urls):
     """Return each entry of an archive; the queueing time of a waiting one may differ."""
-    found = {}
+    results = {}
     for state, url in urls.items():
         detail = await archive.entries.get(url)
-        own = replace(detail.entry, annotation=None)
+        entry = replace(detail.entry, annotation=None)
         annotation = replace(
             detail.entry.annotation, tags=tuple(sorted(detail.entry.annotation.tags))
         )
         article = (await archive.entries.snapshot(url)).article if detail.snapshots else ""
-        found[state] = own, annotation, detail.attempts, article
-    return found
+        results[state] = entry, annotation, detail.attempts, article
+    return results
 
 
-async def export(archive, tmp_path, form, wanted):
-    manifest = await archive.packages.begin(wanted)
+async def export(archive, tmp_path, form, selection):
+    manifest = await archive.packages.begin(selection)
     if form == "warc.gz":
         pieces = archive.packages.warc(manifest, name="all.warc.gz")
     else:
@@ -114,7 +114,7 @@ async def test_an_import_of_an_export_gives_the_same_entries(
 
         await archive.crawling.work()
         crawled = await told(archive, urls)
-        assert {state: own.state for state, (own, *_) in crawled.items()} == {
+        assert {state: entry.state for state, (entry, *_) in crawled.items()} == {
             "saved": State.SAVED,
             "failed": State.FAILED,
             "given up": State.FAILED,
@@ -148,9 +148,9 @@ async def test_imported_failures_do_not_change_saved_entries(
 
         await import_warc(archive, path)
 
-        kept, waiting = [await archive.entries.get(urls[each]) for each in ("saved", "failed")]
-        assert (kept.entry.state, len(kept.snapshots)) == (State.SAVED, 2)
-        assert "said later" in kept.entry.annotation.tags
+        saved, waiting = [await archive.entries.get(urls[each]) for each in ("saved", "failed")]
+        assert (saved.entry.state, len(saved.snapshots)) == (State.SAVED, 2)
+        assert "said later" in saved.entry.annotation.tags
         await archive.crawling.write_pending_records()
         assert [each async for each in archive.fixity.verify()] == []
         assert (waiting.entry.state, waiting.job.state) == (State.QUEUED, State.QUEUED)
@@ -170,15 +170,17 @@ async def test_invalid_entry_records_are_ignored(open_archive, tmp_path):
         b'{"format": "archiver/1", "at": "2026-01-01T00:00:00Z", %s, "waiting": true}',
     )
     failure = b'{"kind": "dns", "message": "\\ud800", "status": "teapot"}'
-    made = Warc()
+    warc = Warc()
     for block in odd:
         for url in ("http://a.example/", "javascript:1", "http://[1"):
-            of = (entry % url).encode()
-            made.add(
-                "metadata", "urn:archiver:x", block.replace(b"%s", of).replace(b"FAILURE", failure)
+            record = (entry % url).encode()
+            warc.add(
+                "metadata",
+                "urn:archiver:x",
+                block.replace(b"%s", record).replace(b"FAILURE", failure),
             )
     path = tmp_path / "odd.warc.gz"
-    path.write_bytes(made.bytes)
+    path.write_bytes(warc.bytes)
 
     async with open_archive() as archive:
         status = await import_warc(archive, path)

@@ -21,11 +21,11 @@ async def test_a_note_without_an_address_is_an_entry_of_type_note(archive):
         await archive.imports.read_file(source, name=name)
 
     await archive.crawling.work()
-    (found,) = (await archive.search.listing(ListingQuery(q="type:note"))).items
-    read = await archive.entries.snapshot(found.entry.url)
+    (listing,) = (await archive.search.listing(ListingQuery(q="type:note"))).items
+    read = await archive.entries.snapshot(listing.entry.url)
 
-    assert found.entry.state == "saved"
-    assert (found.entry.title, read.text.split("\n")[-1]) == ("E", "Only words.")
+    assert listing.entry.state == "saved"
+    assert (listing.entry.title, read.text.split("\n")[-1]) == ("E", "Only words.")
 
 
 @pytest.mark.parametrize("form", FILES)
@@ -35,13 +35,13 @@ async def test_an_import_of_saved_pages_makes_each_snapshot_once(archive, form):
         with BufferedReader(BytesIO(data)) as source:
             status = await archive.imports.read_file(source, name=name)
 
-    found = await archive.entries.snapshot(A)
+    saved = await archive.entries.snapshot(A)
     detail = await archive.entries.get(A)
 
     assert (status.format, status.rejected) == (form, 0)
-    assert found.snapshot.timestamp == "20200913122640"
+    assert saved.snapshot.timestamp == "20200913122640"
     assert len(detail.snapshots) == 1
-    assert found.provenance.acquisition is Acquisition.FROM_FILE
-    assert found.provenance.source == f"{name} ({form})"
-    assert {each.status for each in found.requisites} <= {200}
-    assert found.text
+    assert saved.provenance.acquisition is Acquisition.FROM_FILE
+    assert saved.provenance.source == f"{name} ({form})"
+    assert {each.status for each in saved.requisites} <= {200}
+    assert saved.text

@@ -42,18 +42,18 @@ async def change(database, changed, *names):
         await conn.execute(update(entry_table).where(entry_table.c.url.in_(urls)).values(changed))
 
 
-async def shown(database, between, **asked):
+async def shown(database, between, **parameters):
     """Return the names on the pages of a list; call ``between`` with those of the first page."""
     search = Search(database, store=None)
-    found, after = [], ""
+    results, after = [], ""
     while after is not None:
-        page = await search.listing(ListingQuery(after=after, **asked))
+        page = await search.listing(ListingQuery(after=after, **parameters))
         names = [each.entry.url.rpartition("/")[2] for each in page.items]
         if not after:
             await between(names)
-        found += names
+        results += names
         after = page.after
-    return found
+    return results
 
 
 @pytest.mark.parametrize("sort", SORTS)
@@ -65,9 +65,9 @@ async def test_entries_saved_while_paging_do_not_shift_pages(database, sort):
         await keep(database, ["a", "b", "z"], first=20, days=-3)
         await keep(database, ["aa", "zz"], first=30, days=20)
 
-    found = await shown(database, between, q="heron", sort=sort, limit=3)
+    result = await shown(database, between, q="heron", sort=sort, limit=3)
 
-    assert sorted(found) == names
+    assert sorted(result) == names
 
 
 @pytest.mark.parametrize("sort", SORTS)
@@ -78,9 +78,9 @@ async def test_an_entry_that_no_longer_matches_hides_nothing_of_the_next_page(da
     async def between(shown):
         await change(database, {"is_read": 1}, *shown)
 
-    found = await shown(database, between, q="heron is:unread", sort=sort, limit=3)
+    result = await shown(database, between, q="heron is:unread", sort=sort, limit=3)
 
-    assert sorted(found) == names
+    assert sorted(result) == names
 
 
 async def test_prefixes_are_found_and_excluded(database):
@@ -93,7 +93,7 @@ async def test_prefixes_are_found_and_excluded(database):
     )
     search = Search(database, store=None)
 
-    for q, wanted in {
+    for q, expected in {
         "heron k*": "p0 p4 p6",
         "heron ki* -kitt*": "p0 p4",
         "heron -k*": "p1 p5",
@@ -104,7 +104,7 @@ async def test_prefixes_are_found_and_excluded(database):
             page = await search.listing(ListingQuery(q=q, sort=sort))
             full_matches = page.items[: len(page.items) - page.partial]
             names = [each.entry.url.rpartition("/")[2] for each in full_matches]
-            assert sorted(names) == wanted.split(), (q, sort)
+            assert sorted(names) == expected.split(), (q, sort)
 
 
 def test_a_cursor_is_parsed_as_it_was_written():

@@ -32,8 +32,8 @@ async def test_a_change_is_pending_until_the_settings_are_read_again(settings):
 
     for running, is_pending, used in ((settings, True, "30"), (reread(settings), False, "7")):
         assert await Preferences(running).change({"bin_days": "7"}) is is_pending
-        found = (await Preferences(running).all())["bin_days"]
-        assert (found.value, found.in_force) == ("7", used)
+        result = (await Preferences(running).all())["bin_days"]
+        assert (result.value, result.in_force) == ("7", used)
 
 
 async def test_removing_a_setting_restores_its_default_and_keeps_comments(settings, tmp_path):

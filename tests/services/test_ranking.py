@@ -31,8 +31,8 @@ def save_and_search(database):
     return keep
 
 
-async def names(search, q, **asked):
-    page = await search.listing(ListingQuery(q=q, **asked))
+async def names(search, q, **parameters):
+    page = await search.listing(ListingQuery(q=q, **parameters))
     return [each.entry.url.rpartition("/")[2] for each in page.items]
 
 
@@ -84,7 +84,7 @@ async def test_of_very_many_matches_titles_and_the_newest_are_ranked(save_and_se
 async def test_a_misspelt_word_suggests_the_nearest_word(save_and_search):
     search = await save_and_search(Page("a", "x", "grey heron"), Page("b", "x", "cormorant"))
 
-    for q, meant in {
+    for q, suggestion in {
         "heorn": "heron",
         "herno grey": "heron grey",
         "ehron": "heron",
@@ -93,7 +93,7 @@ async def test_a_misspelt_word_suggests_the_nearest_word(save_and_search):
         "zzzzzz": "",
         '"grey heorn"': "",
     }.items():
-        assert (await search.listing(ListingQuery(q=q))).suggestion == meant, q
+        assert (await search.listing(ListingQuery(q=q))).suggestion == suggestion, q
 
 
 async def test_a_half_typed_word_is_a_prefix(save_and_search):
@@ -183,7 +183,7 @@ async def test_a_whole_list_has_one_order(save_and_search, monkeypatch, sort, ex
     pages = [Page(f"p{n}", f"heron {9 - n}", "heron " * (9 - n)) for n in range(9)]
     search = await save_and_search(*pages, Page("other", "otter", "otter"))
 
-    found = [each async for each in search.all_in_order(ListingQuery(q="heron", sort=sort))]
+    listing = [each async for each in search.all_in_order(ListingQuery(q="heron", sort=sort))]
 
-    shown = "".join(each.entry.url[-1] for each in found)
+    shown = "".join(each.entry.url[-1] for each in listing)
     assert shown == expected if expected else sorted(shown) == sorted("012345678")

@@ -52,8 +52,8 @@ async def test_a_redirect_is_followed_as_by_a_browser_also_after_a_reindex(setti
         await archive.entries.save(seeds, source="cli")
         await archive.crawling.work()
 
-        asked = [(b"/from/%d" % n, target) for n, target in enumerate(LOCATIONS.values())]
-        assert sorted(web.pages) == sorted(path for both in asked for path in both)
+        requests = [(b"/from/%d" % n, target) for n, target in enumerate(LOCATIONS.values())]
+        assert sorted(web.pages) == sorted(path for both in requests for path in both)
         captures = [await archive.replay.captures_of(seed) for seed in seeds]
         assert [finding async for finding in archive.fixity.verify()] == []
 

@@ -20,12 +20,12 @@ async def told(archive):
     names = [each.entry.hash_url for each in listing.items]
     details = [await archive.entries.get(name) for name in names]
     texts = [await archive.exporting.index_md(name) for name in names]
-    found = await archive.search.listing(ListingQuery(q="clever"))
+    results = await archive.search.listing(ListingQuery(q="clever"))
     return (
         [each.entry for each in listing.items],
         [detail.snapshots for detail in details],
         texts,
-        [each.entry.url for each in found.items],
+        [each.entry.url for each in results.items],
         await archive.search.tags(),
     )
 
@@ -42,8 +42,8 @@ def spoil_table(settings, name):
     path = settings.data / "archive.sqlite3"
     with closing(sqlite3.connect(path)) as conn:
         (size,) = conn.execute("PRAGMA page_size").fetchone()
-        known = "SELECT rootpage FROM sqlite_master WHERE name = ?"
-        (page,) = conn.execute(known, [name]).fetchone()
+        root_page_query = "SELECT rootpage FROM sqlite_master WHERE name = ?"
+        (page,) = conn.execute(root_page_query, [name]).fetchone()
     content = bytearray(path.read_bytes())
     content[(page - 1) * size : page * size] = b"\xff" * size
     write_index(settings, content)
@@ -87,7 +87,7 @@ async def test_queued_entries_keep_their_position_and_metadata(live, settings, o
         assert (await told(archive))[:2] == before[:2]
         await archive.crawling.work()
         entries, snapshots, *_ = await told(archive)
-    assert {entry.url: len(found) for entry, found in zip(entries, snapshots, strict=True)} == {
+    assert {entry.url: len(result) for entry, result in zip(entries, snapshots, strict=True)} == {
         live.url("/bears"): 1,
         live.url("/foxes"): 2,
     }
@@ -307,9 +307,9 @@ async def test_a_snapshot_with_a_damaged_metadata_record_gets_a_new_one(
     remove_index(settings.data)
     await reindex(settings)
     async with open_archive() as archive:
-        entries, _, texts, found, tags = await told(archive)
+        entries, _, texts, result, tags = await told(archive)
         detail = await archive.entries.snapshot(url)
-    assert (texts, found, tags) == (before[2], before[3], before[4])
+    assert (texts, result, tags) == (before[2], before[3], before[4])
     assert entries[0].annotation == before[0][0].annotation
     assert [each.url for each in detail.requisites] == [live.url("/s.css")]
 

@@ -24,12 +24,12 @@ def at(prefix="", url=PAGE, modifier=Modifier.NONE):
 async def test_an_address_means_the_capture_nearest_to_its_moment(archive):
     first, second, third = [await archive.add(body=b"x", at=moment) for moment in (T1, T2, T3)]
 
-    found = {
+    results = {
         prefix: await archive.replay.resolve(at(prefix))
         for prefix in ("", T1, T2, "20240229120002", "2023", "202402", "1999", "2099", "20240231")
     }
 
-    assert found == {
+    assert results == {
         "": third,
         T1: first,
         T2: second,
@@ -123,10 +123,10 @@ async def test_a_redirect_loop_is_skipped(archive):
     last = await archive.add(other, status=302, at=T2, headers=(("Location", PAGE),))
 
     assert await archive.replay.resolve(at(T2)) == page
-    found = await archive.replay.resolve(at(T2, url=other))
-    _, headers, _ = await archive.get(found)
+    result = await archive.replay.resolve(at(T2, url=other))
+    _, headers, _ = await archive.get(result)
 
-    assert found.record_id == last.record_id
+    assert result.record_id == last.record_id
     assert "Location" not in dict(headers)
 
 
@@ -218,13 +218,13 @@ async def test_a_revisit_has_the_entity_tag_and_the_length_of_its_payload(archiv
 
 async def test_a_revisit_has_its_own_head_if_it_is_stored(archive):
     first = await archive.add(body=b"12345", at=T1, headers=PICTURE)
-    for own, status, kind in (
+    for revisit, status, kind in (
         (b"", 200, "image/png"),
         (b"HTTP/1.1 304 Not Modified\r\nX-Run: 2\r\n\r\n", 200, "image/png"),
         (b"HTTP/1.1 404 Not Found\r\nContent-Type: image/gif\r\n\r\n", 404, "image/gif"),
     ):
-        again = await archive.add(body=b"12345", at=T2, head=own, revisit_of=first)
+        again = await archive.add(body=b"12345", at=T2, head=revisit, revisit_of=first)
 
-        found, headers, body = await archive.get(again)
+        result, headers, body = await archive.get(again)
 
-        assert (found, dict(headers)["Content-Type"], body) == (status, kind, b"12345"), own
+        assert (result, dict(headers)["Content-Type"], body) == (status, kind, b"12345"), revisit

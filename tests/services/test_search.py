@@ -28,12 +28,12 @@ async def filled(prepared, settings, open_archive):
 
 async def listed(archive, **query):
     """Return the titles or URLs of all pages of a list, page by page."""
-    found, after = [], ""
+    results, after = [], ""
     while after is not None:
         page = await archive.search.listing(ListingQuery(after=after, **query))
-        found.append([each.entry.title or each.entry.url for each in page.items])
+        results.append([each.entry.title or each.entry.url for each in page.items])
         after = page.after
-    return found
+    return results
 
 
 async def test_lists_are_narrowed_and_searched(filled):
@@ -57,9 +57,9 @@ async def test_lists_are_narrowed_and_searched(filled):
 
 
 async def test_a_match_shows_where_the_words_stand(filled):
-    (found, *_) = (await filled.search.listing(ListingQuery(q="wombats"))).items
+    (listing, *_) = (await filled.search.listing(ListingQuery(q="wombats"))).items
 
-    marked = [each.text for each in found.excerpt if each.is_match]
+    marked = [each.text for each in listing.excerpt if each.is_match]
     assert [word.lower() for word in marked] == ["wombats"]
 
 

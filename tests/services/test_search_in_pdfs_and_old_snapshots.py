@@ -56,12 +56,12 @@ async def test_words_of_earlier_snapshots_are_found_with_their_snapshot(
         async with open_archive() as archive:
             snapshots = (await archive.entries.get(live.url("/foxes"))).snapshots
             moments = [each.timestamp for each in snapshots]
-            found = {q: await listed(archive, q) for q in ("wombat", "badger", "otter", "foxes")}
+            results = {q: await listed(archive, q) for q in ("wombat", "badger", "otter", "foxes")}
 
-            assert [len(each) for each in found.values()] == [1, 1, 1, 1]
-            at = {q: items[0].found_at for q, items in found.items()}
+            assert [len(each) for each in results.values()] == [1, 1, 1, 1]
+            at = {q: items[0].found_at for q, items in results.items()}
             assert at == {"wombat": moments[4], "badger": moments[2], "otter": None, "foxes": None}
-            assert words(found["wombat"][0]) == ["wombat"]
+            assert words(results["wombat"][0]) == ["wombat"]
             assert await listed(archive, "words:<400 wombat")
 
 
@@ -91,8 +91,8 @@ async def test_an_entry_is_found_by_every_address_of_its_page(live, open_archive
                 assert [each.entry.url for each in await listed(archive, url)] == [start]
                 (entry,) = (await archive.entries.saved_at(url)).entries
                 assert entry.url == (await archive.entries.get(url)).entry.url == start
-                (known,) = (await archive.entries.saved_addresses([url])).known
-                assert known.entry.url == start
+                (saved,) = (await archive.entries.saved_addresses([url])).known
+                assert saved.entry.url == start
             assert (await archive.entries.saved_at(live.url("/other"))).entries == ()
             assert [each.entry.url for each in await listed(archive, f'"{page}"')] == [start]
             with pytest.raises(NotFound):

@@ -237,8 +237,8 @@ def texts(page, column):
 def holds(text, term) -> bool:
     """Return whether the words of a term are adjacent; text without spaces by characters."""
     spaced = f" {' '.join(atoms(text))} "
-    wanted = " ".join(atoms(term.text))
-    return f" {wanted}" in spaced if term.prefix else f" {wanted} " in spaced
+    phrase = " ".join(atoms(term.text))
+    return f" {phrase}" in spaced if term.prefix else f" {phrase} " in spaced
 
 
 def atoms(text):
@@ -275,24 +275,26 @@ def is_among(number, value) -> bool:
 def is_in_list(page, value) -> bool:
     """Return whether a page is in a list; with a final slash, also in nested lists."""
     path = plain(value.removesuffix("/"))
-    own = [plain(each) for each in page.lists]
-    return path in own or (value.endswith("/") and any(each.startswith(f"{path}/") for each in own))
+    paths = [plain(each) for each in page.lists]
+    return path in paths or (
+        value.endswith("/") and any(each.startswith(f"{path}/") for each in paths)
+    )
 
 
 def is_within(moment, value) -> bool:
-    first, beyond = value.span(NOW)
-    return bool(moment) and not (first and moment < first) and not (beyond and moment >= beyond)
+    first, end = value.span(NOW)
+    return bool(moment) and not (first and moment < first) and not (end and moment >= end)
 
 
 def is_of_site(page, value) -> bool:
-    own = host(page.url)
-    bare = own.partition(":")[0]
-    return value in (own, bare) or (bare.endswith(f".{value}") and not bare[0].isdigit())
+    page_host = host(page.url)
+    bare = page_host.partition(":")[0]
+    return value in (page_host, bare) or (bare.endswith(f".{value}") and not bare[0].isdigit())
 
 
 def is_in(page, value) -> bool:
-    own = page.language.lower().replace("_", "-")
-    return is_saved(page) and (own == value or own.startswith(f"{value}-"))
+    language = page.language.lower().replace("_", "-")
+    return is_saved(page) and (language == value or language.startswith(f"{value}-"))
 
 
 def has_status(page, value) -> bool:

@@ -39,7 +39,7 @@ async def search(tmp_path):
 
 
 async def test_an_unknown_name_is_corrected_to_the_nearest_one(search):
-    for q, meant in (
+    for q, suggestion in (
         ("tag:wetlnads", "tag:Wetlands"),
         ("tag:cefe", "tag:Café"),
         ('tag:"to reed"', 'tag:"to read"'),
@@ -56,4 +56,4 @@ async def test_an_unknown_name_is_corrected_to_the_nearest_one(search):
     ):
         listing = await search.listing(ListingQuery(q=q))
 
-        assert listing.suggestion == meant, q
+        assert listing.suggestion == suggestion, q

@@ -15,12 +15,12 @@ async def db(tmp_path):
 
 async def test_no_concurrent_change_is_lost(tmp_path):
     def add(number):
-        return lambda held: (held or b"") + f"{number} ".encode()
+        return lambda content: (content or b"") + f"{number} ".encode()
 
     await asyncio.gather(*(user_file(tmp_path, FEEDS).change(add(each)) for each in range(40)))
 
-    found = await user_file(tmp_path, FEEDS).read()
-    assert sorted(map(int, found.split())) == [*range(40)]
+    result = await user_file(tmp_path, FEEDS).read()
+    assert sorted(map(int, result.split())) == [*range(40)]
     assert {each.name for each in tmp_path.iterdir()} == {FEEDS, "feeds.lock"}
 
 

@@ -56,13 +56,13 @@ async def whole(pieces):
     return b"".join([piece async for piece in pieces])
 
 
-async def warc_of(runtime, wanted):
-    manifest = await runtime.packages.begin(wanted)
+async def warc_of(runtime, selection):
+    manifest = await runtime.packages.begin(selection)
     return await whole(runtime.packages.warc(manifest, name="some.warc.gz"))
 
 
-async def wacz_of(runtime, wanted):
-    manifest = await runtime.packages.begin(wanted)
+async def wacz_of(runtime, selection):
+    manifest = await runtime.packages.begin(selection)
     return await whole(runtime.packages.wacz(manifest, title="Mine"))
 
 
@@ -85,13 +85,13 @@ def is_checked(path):
 
 
 async def test_a_warc_has_every_selected_record_once(runtime, tmp_path):
-    for wanted in (EVERYTHING, ANIMALS):
-        warc = await warc_of(runtime, wanted)
+    for selection in (EVERYTHING, ANIMALS):
+        warc = await warc_of(runtime, selection)
         (tmp_path / "all.warc.gz").write_bytes(warc)
 
-        found = records(warc)
-        kinds = [kind for kind, _, _ in found]
-        assert len({record_id for _, _, record_id in found}) == len(found)
+        result = records(warc)
+        kinds = [kind for kind, _, _ in result]
+        assert len({record_id for _, _, record_id in result}) == len(result)
         assert kinds[0] == "warcinfo"
         assert kinds.count("metadata") == 3
         assert kinds.count("conversion") == 2
@@ -100,17 +100,17 @@ async def test_a_warc_has_every_selected_record_once(runtime, tmp_path):
 
     # The export of one entry includes the payload that its second snapshot refers to.
     entry = (await runtime.entries.get(saved_url(runtime.settings, "/foxes"))).entry
-    wanted = Selected(hash_url=entry.hash_url)
+    selection = Selected(hash_url=entry.hash_url)
 
-    found = records(await warc_of(runtime, wanted))
+    result = records(await warc_of(runtime, selection))
 
-    of_page = [kind for kind, target, _ in found if target == entry.url]
+    of_page = [kind for kind, target, _ in result if target == entry.url]
     assert sorted(of_page) == ["request", "request", "response", "revisit"]
 
 
 async def test_the_digests_index_and_pages_of_a_wacz_are_right(runtime, tmp_path):
-    for wanted in (EVERYTHING, Selected(ListingQuery(q="geese"))):
-        check_package(await wacz_of(runtime, wanted), tmp_path)
+    for selection in (EVERYTHING, Selected(ListingQuery(q="geese"))):
+        check_package(await wacz_of(runtime, selection), tmp_path)
 
 
 def check_package(packed, tmp_path):
@@ -142,12 +142,12 @@ def check_package(packed, tmp_path):
 
 def entry_records(warc):
     """Return the JSON of each entry record, by its URL."""
-    found = defaultdict(list)
+    result = defaultdict(list)
     for record in ArchiveIterator(io.BytesIO(warc)):
         if record.rec_type == "metadata" and record.content_type == "application/json":
             document = json.loads(record.content_stream().read())
-            found[document["entry"]["url"]].append(document)
-    return found
+            result[document["entry"]["url"]].append(document)
+    return result
 
 
 def ids(warc):
@@ -175,13 +175,13 @@ async def test_a_damaged_record_is_left_out_and_reported(runtime, tmp_path, kind
     geese = saved_url(runtime.settings, "/geese")
     key = hash_url(geese) if kind == "metadata" else geese
     record_id = damage(tmp_path / "data", kind, key)
-    for form, wanted in (("warc", EVERYTHING), ("wacz", ANIMALS)):
-        found = []
-        manifest = await runtime.packages.begin(wanted)
+    for form, selection in (("warc", EVERYTHING), ("wacz", ANIMALS)):
+        results = []
+        manifest = await runtime.packages.begin(selection)
         if form == "warc":
-            warc = await whole(runtime.packages.warc(manifest, name="w", on_damage=found.append))
+            warc = await whole(runtime.packages.warc(manifest, name="w", on_damage=results.append))
         else:
-            package = runtime.packages.wacz(manifest, title="w", on_damage=found.append)
+            package = runtime.packages.wacz(manifest, title="w", on_damage=results.append)
             with zipfile.ZipFile(io.BytesIO(await whole(package))) as open_archive:
                 warc = open_archive.read("archive/data.warc.gz")
                 about = json.loads(open_archive.read("datapackage.json"))["description"]
@@ -199,27 +199,29 @@ async def test_a_damaged_record_is_left_out_and_reported(runtime, tmp_path, kind
         after = ids(warc)
         assert record_id in before - after
         report = warc[warc.rindex(b"\x1f\x8b\x08") :]
-        assert f"left-out: {found[0]}\r\n".encode() in gzip.decompress(report)
+        assert f"left-out: {results[0]}\r\n".encode() in gzip.decompress(report)
         # Without its metadata record, a selection cannot name the requests of a snapshot's files.
-        assert len(before - after) == 1 or (kind == "metadata" and wanted is not EVERYTHING)
-        assert len(found) == 1
-        assert "archiver-" in found[0]
+        assert len(before - after) == 1 or (kind == "metadata" and selection is not EVERYTHING)
+        assert len(results) == 1
+        assert "archiver-" in results[0]
         # A new record repeats the snapshot of the index, or says that the page is lost.
-        made = entry_records(warc)[geese]
-        assert all("animals" in each["entry"]["tags"] for each in made)
-        assert ["snapshot" in each for each in made] == [True, False][: 1 + (kind == "response")]
+        entry_record = entry_records(warc)[geese]
+        assert all("animals" in each["entry"]["tags"] for each in entry_record)
+        assert ["snapshot" in each for each in entry_record] == [True, False][
+            : 1 + (kind == "response")
+        ]
 
 
 async def test_a_missing_segment_is_left_out_and_reported(runtime, tmp_path):
     geese = saved_url(runtime.settings, "/geese")
     for segment in (tmp_path / "data" / "warc").iterdir():
         segment.unlink()
-    for wanted in (EVERYTHING, ANIMALS):
-        found = []
-        manifest = await runtime.packages.begin(wanted)
-        warc = await whole(runtime.packages.warc(manifest, name="w", on_damage=found.append))
+    for selection in (EVERYTHING, ANIMALS):
+        results = []
+        manifest = await runtime.packages.begin(selection)
+        warc = await whole(runtime.packages.warc(manifest, name="w", on_damage=results.append))
 
-        assert "No such file" in found[0]
+        assert "No such file" in results[0]
         (record,) = entry_records(warc)[geese]
         assert "animals" in record["entry"]["tags"]
         assert record["failure"]["kind"] == "lost"
@@ -231,9 +233,9 @@ async def test_entries_saved_during_an_export_move_nothing_out_of_it(runtime, li
     manifest = await runtime.packages.begin(ANIMALS)
     pieces = runtime.packages.wacz(manifest, title="Mine")
 
-    begun = await anext(pieces)
+    first_piece = await anext(pieces)
     await runtime.crawling.work()
-    packed = begun + await whole(pieces)
+    packed = first_piece + await whole(pieces)
 
     for package in (before, packed):
         with zipfile.ZipFile(io.BytesIO(package)) as open_archive:
@@ -280,8 +282,8 @@ async def test_every_snapshot_of_an_entry_is_exported_however_many(tmp_path, mon
     url = "http://a.example/clock.txt"
     await visit_often(tmp_path, url, 25)
     async with open_app(Settings(data=tmp_path)) as runtime:
-        for wanted in (EVERYTHING, Selected(hash_url=hash_url(url))):
-            with zipfile.ZipFile(io.BytesIO(await wacz_of(runtime, wanted))) as package:
+        for selection in (EVERYTHING, Selected(hash_url=hash_url(url))):
+            with zipfile.ZipFile(io.BytesIO(await wacz_of(runtime, selection))) as package:
                 pages = package.read("pages/pages.jsonl").splitlines()[1:]
                 kinds = [kind for kind, *_ in records(package.read("archive/data.warc.gz"))]
             assert len({json.loads(page)["ts"] for page in pages}) == len(pages) == 25

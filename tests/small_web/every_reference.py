@@ -79,16 +79,16 @@ def build_page(origin):
     }  # fmt: skip
     for number, (construct, markup) in enumerate(CELLS.items()):
         name = re.sub("[^a-z]", "-", construct.lower()).strip("-")
-        own = files(name, origin)
-        loaded |= own
+        replaced_files = files(name, origin)
+        loaded |= replaced_files
         rules = markup if construct == "nesting" else markup.replace("&", ".NAME")
         filled = f"<style>{rules}</style><i class=NAME></i>" if construct in RULES else markup
         for mark, text in {
-            "PICTURE": data(own[f"{name}.html"][1], "text/html"),
-            "SHEET": data(own[f"{name}.css"][1], "text/css"),
-            "DRAWING": data(own[f"{name}.svg"][1], "image/svg+xml"),
+            "PICTURE": data(replaced_files[f"{name}.html"][1], "text/html"),
+            "SHEET": data(replaced_files[f"{name}.css"][1], "text/css"),
+            "DRAWING": data(replaced_files[f"{name}.svg"][1], "image/svg+xml"),
             "PLAIN": data(PLAIN, "image/svg+xml"),
-            "PNG": base64.b64encode(own[f"{name}.png"][1]).decode(),
+            "PNG": base64.b64encode(replaced_files[f"{name}.png"][1]).decode(),
             "MASKED": MASKED,
             "BOX": BOX,
             "NAME": name,
@@ -102,12 +102,12 @@ def build_page(origin):
 
 def colours_of(picture):
     """Return the colours in the upper and lower half of each cell."""
-    image, found = opened(picture), {}
+    image, result = opened(picture), {}
     for number, construct in enumerate(CELLS):
         left, top = number % ACROSS * SIDE + 15, number // ACROSS * SIDE
         upper, lower = (image.getpixel((left, top + down)) for down in (7, 25))
-        found[construct] = upper, lower
-    return found
+        result[construct] = upper, lower
+    return result
 
 
 def are_close(one, other):

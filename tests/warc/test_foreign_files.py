@@ -32,9 +32,9 @@ DICTIONARY = zstd.train_dict([b"WARC/1.1\r\nWARC-Type: %d\r\n" % n * 9 for n in 
 def records(bodies=BODIES, **more):
     """Return each record separately."""
     for number, body in enumerate(bodies):
-        made = Warc(packed=False)
-        made.add("resource", f"http://a.example/{number}", body, **more)
-        yield made.bytes
+        warc = Warc(packed=False)
+        warc.add("resource", f"http://a.example/{number}", body, **more)
+        yield warc.bytes
 
 
 def zstandard(dictionary=None, *, packed_dictionary=False, skippable=b""):
@@ -62,16 +62,16 @@ FORMS = {
 
 def read(data):
     """Return the blocks of all complete records, and the reasons for unreadable parts."""
-    found, reasons = [], []
+    records, reasons = [], []
     for record in ForeignWarc(io.BytesIO(data)):
         if not isinstance(record, ForeignRecord):
             reasons.append(record.reason)
             continue
         try:
-            found.append(b"".join(iter(lambda block=record.block: block.read(1000), b"")))
+            records.append(b"".join(iter(lambda block=record.block: block.read(1000), b"")))
         except ArchiverError as error:
             reasons.append(str(error))
-    return found, reasons
+    return records, reasons
 
 
 def test_every_record_is_read_with_each_compression():
@@ -86,12 +86,12 @@ def test_a_truncated_file_gives_its_complete_records_and_a_message(form, data):
     end = data.draw(st.integers(1, len(whole) - 1))
 
     try:
-        found, reasons = read(whole[:end])
+        records, reasons = read(whole[:end])
     except ArchiverError:
         return  # a truncated dictionary: nothing can be read
 
-    assert found == BODIES[: len(found)]
-    assert reasons or len(found) < len(BODIES) or end > len(whole) - 30
+    assert records == BODIES[: len(records)]
+    assert reasons or len(records) < len(BODIES) or end > len(whole) - 30
 
 
 @given(
@@ -100,11 +100,11 @@ def test_a_truncated_file_gives_its_complete_records_and_a_message(form, data):
 )
 def test_any_file_is_read_or_refused_with_a_message(junk, start):
     try:
-        found, reasons = read(start + junk)
+        records, reasons = read(start + junk)
     except ArchiverError as error:
-        reasons, found = [str(error)], []
+        reasons, records = [str(error)], []
 
-    assert found or reasons or not (start + junk).strip()
+    assert records or reasons or not (start + junk).strip()
 
 
 BAD_HEADS = {
@@ -123,12 +123,12 @@ BAD_HEADS = {
 @pytest.mark.parametrize("name", BAD_HEADS)
 def test_an_invalid_date_loses_only_its_own_record(name, packed):
     date, is_good = BAD_HEADS[name]
-    first, bad, *rest = records()
-    parts = [first, bad.replace(b"WARC-Date: 2020-01-02T03:04:05Z\r\n", date), *rest]
+    first, bad, *remaining = records()
+    parts = [first, bad.replace(b"WARC-Date: 2020-01-02T03:04:05Z\r\n", date), *remaining]
 
-    found, reasons = read(b"".join(gzip.compress(each) if packed else each for each in parts))
+    result, reasons = read(b"".join(gzip.compress(each) if packed else each for each in parts))
 
-    assert len(found) == len(BODIES) - (not is_good)
+    assert len(result) == len(BODIES) - (not is_good)
     assert len(reasons) == (not is_good)
     assert is_good or "http://a.example/1" in reasons[0]
 
@@ -149,9 +149,9 @@ def test_the_record_after_an_unreadable_header_is_found(name, packed):
     parts = [*records([b"one", b"two", b"three"])]
     parts[1] = DAMAGED[name](parts[1])
 
-    found, reasons = read(b"".join(gzip.compress(each) if packed else each for each in parts))
+    result, reasons = read(b"".join(gzip.compress(each) if packed else each for each in parts))
 
-    assert found == [b"one", b"three"]
+    assert result == [b"one", b"three"]
     assert len(reasons) == 1
 
 
@@ -159,9 +159,9 @@ def test_a_too_large_length_ends_with_its_member():
     one, two, three = records([b"one", b"two", b"three"])
     long = two.replace(b"Content-Length: 3", b"Content-Length: 3000")
 
-    found, reasons = read(b"".join(map(gzip.compress, (one, long, three))))
+    result, reasons = read(b"".join(map(gzip.compress, (one, long, three))))
 
-    assert found == [b"one", b"three"]
+    assert result == [b"one", b"three"]
     assert reasons == ["The record is truncated."]
 
 
@@ -171,10 +171,10 @@ def test_a_damaged_member_loses_only_its_own_record(pack, at):
     parts = [bytearray(pack(each)) for each in records([b"one", b"two" * 99, b"three"])]
     parts[1][at] ^= 0xFF
 
-    found, reasons = read(b"".join(parts))
+    result, reasons = read(b"".join(parts))
 
-    assert found[0] == b"one"
-    assert found[-1] == b"three"
+    assert result[0] == b"one"
+    assert result[-1] == b"three"
     assert len(reasons) == 1
 
 
@@ -183,9 +183,9 @@ def test_a_file_whose_start_is_damaged_loses_only_its_first_record():
     for damaged in (b"J" + parts[0][1:], bytes(len(parts[0])), bytes(5000)):
         file = b"".join([damaged, *parts[1:]])
 
-        found, reasons = read(file)
+        result, reasons = read(file)
 
-        assert (found, len(reasons)) == ([b"two", b"three"], 1)
+        assert (result, len(reasons)) == ([b"two", b"three"], 1)
         assert recognise(file, "a.warc.gz") is ArchiveForm.WARC
 
 
@@ -199,9 +199,9 @@ def test_damage_costs_no_record_after_it_in_the_bytes_read_ahead():
             damaged = bytearray(parts[5])
             damaged[place] ^= 0xFF
 
-            found, reasons = read(b"".join([*parts[:5], damaged, *parts[6:]]))
+            result, reasons = read(b"".join([*parts[:5], damaged, *parts[6:]]))
 
-            assert [bodies.index(each) for each in found if each in bodies] == [
+            assert [bodies.index(each) for each in result if each in bodies] == [
                 *range(5),
                 *range(6, 20),
             ]
@@ -211,9 +211,9 @@ def test_damage_costs_no_record_after_it_in_the_bytes_read_ahead():
 def test_extra_bytes_in_a_member_are_not_part_of_the_next_record():
     one, two = records([b"one", b"two"])
 
-    found, reasons = read(gzip.compress(one + b"and more without a newline") + gzip.compress(two))
+    result, reasons = read(gzip.compress(one + b"and more without a newline") + gzip.compress(two))
 
-    assert found == [b"one", b"two"]
+    assert result == [b"one", b"two"]
     assert len(reasons) == 1
 
 
@@ -225,10 +225,10 @@ def test_empty_lines_between_records_are_skipped():
 
 @pytest.mark.parametrize("version", ["0.17", "0.18", "1.0", "1.1"])
 def test_every_version_line_end_and_letter_case_is_read(version):
-    made = b"".join(records([b"one"], version=version))
-    bare = made.replace(b"\r\n", b"\n").replace(b"WARC-", b"warc-").replace(b"Length", b"length")
+    content = b"".join(records([b"one"], version=version))
+    bare = content.replace(b"\r\n", b"\n").replace(b"WARC-", b"warc-").replace(b"Length", b"length")
 
-    assert read(made) == read(bare) == ([b"one"], [])
+    assert read(content) == read(bare) == ([b"one"], [])
 
 
 def test_a_too_large_dictionary_is_refused():
@@ -252,9 +252,9 @@ def test_a_frame_that_needs_too_much_memory_is_refused():
     packer = zstd.ZstdCompressor(options=options)
     wide = packer.compress(b"WARC/1.1\r\n" * 99) + packer.flush()
 
-    found, reasons = read(wide)
+    records, reasons = read(wide)
 
-    assert found == []
+    assert records == []
     assert "Zstandard" in reasons[0]
 
 

@@ -24,12 +24,12 @@ RECORD = st.tuples(
 def written(records, *, is_odd):
     """Write records; with ``is_odd`` some field names in lower case, which fastwarc cannot read."""
     for number, (kind, body, version, is_lower) in enumerate(records):
-        made = Warc(packed=False)
-        made.add(kind, f"http://a.example/{number}", body, version=version, id=ID)
-        head, _, rest = made.bytes.partition(b"\r\n\r\n")
+        warc = Warc(packed=False)
+        warc.add(kind, f"http://a.example/{number}", body, version=version, id=ID)
+        head, _, block = warc.bytes.partition(b"\r\n\r\n")
         if is_odd and is_lower:
             head = head.replace(b"WARC-", b"warc-").replace(b"Content-Length", b"content-length")
-        yield head + b"\r\n\r\n" + rest
+        yield head + b"\r\n\r\n" + block
 
 
 def zstandard(data):
@@ -57,12 +57,12 @@ def ours(data):
 
 
 def theirs(data):
-    found = ArchiveIterator(
+    result = ArchiveIterator(
         io.BytesIO(data), record_types=WarcRecordType.any_type, parse_http=False
     )
     return [
         (record.headers["WARC-Type"], record.headers["WARC-Target-URI"], record.reader.read())
-        for record in found
+        for record in result
     ]
 
 

@@ -20,8 +20,8 @@ def ours(store):
     return store.directory / place.segment
 
 
-def named(found):
-    return {each.name: (each.problem, each.has_lost_data) for each in found.unusable_files}
+def named(expected):
+    return {each.name: (each.problem, each.has_lost_data) for each in expected.unusable_files}
 
 
 def test_segments_and_truncated_tails_are_recognised(ours):
@@ -31,31 +31,31 @@ def test_segments_and_truncated_tails_are_recognised(ours):
     copy = ours.with_name("from-a-backup.warc.gz")
     copy.write_bytes(ours.read_bytes())
 
-    found = survey(ours.parent)
+    inventory = survey(ours.parent)
 
-    assert [each.name for each in found.segments] == [ours.name, copy.name]
-    assert [each.name for each in found.truncated] == sorted(tails)
-    assert found.unusable_files == ()
-    assert found.segments[0].writer == ours.name.split("-")[2]
-    assert found.segments[1].writer == ""
+    assert [each.name for each in inventory.segments] == [ours.name, copy.name]
+    assert [each.name for each in inventory.truncated] == sorted(tails)
+    assert inventory.unusable_files == ()
+    assert inventory.segments[0].writer == ours.name.split("-")[2]
+    assert inventory.segments[1].writer == ""
 
 
 def test_unknown_files_are_reported(ours):
     foreign = Warc()
     foreign.add("warcinfo", "urn:x", b"software: Wget/1.21\r\n")
-    there = {
+    files = {
         "wget.warc.gz": foreign.bytes,
         "empty.warc.gz": b"",
         "garbage.warc.gz": b"garbage",
         "notes.txt": b"notes",
         ".hidden": b"",
     }
-    for name, content in there.items():
+    for name, content in files.items():
         ours.with_name(name).write_bytes(content)
 
     problems = named(survey(ours.parent))
 
-    assert problems.keys() == there.keys() - {".hidden"}
+    assert problems.keys() == files.keys() - {".hidden"}
     assert "archiver import" in problems["wget.warc.gz"][0]
     assert {has_lost_data for _, has_lost_data in problems.values()} == {False}
 
@@ -65,10 +65,10 @@ def test_an_unreadable_segment_is_reported_as_a_loss(ours):
     ours.with_name(GARBAGE.replace("9.w", "8.w")).symlink_to("nowhere")
     os.mkfifo(ours.with_name(GARBAGE.replace("9.w", "7.w")))
 
-    found = survey(ours.parent)
+    inventory = survey(ours.parent)
 
-    assert [each.name for each in found.segments] == [ours.name]
-    assert [has_lost_data for _, has_lost_data in named(found).values()] == [True] * 3
+    assert [each.name for each in inventory.segments] == [ours.name]
+    assert [has_lost_data for _, has_lost_data in named(inventory).values()] == [True] * 3
 
 
 def test_segments_are_recognised_by_content_and_not_by_name(ours):
@@ -98,9 +98,9 @@ def test_the_highest_version_of_a_segment_is_read():
         (["00001", "00002"], {}),
         (["00001", "00001.2", "00001.3"], {"00001": "00001.3", "00001.2": "00001.3"}),
     ]:
-        found = superseded(map(segment, names))
+        result = superseded(map(segment, names))
 
-        assert found == {segment(was): segment(to) for was, to in expected.items()}
+        assert result == {segment(was): segment(to) for was, to in expected.items()}
 
 
 def test_a_segment_merged_by_an_earlier_release_is_read():

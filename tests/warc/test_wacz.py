@@ -55,9 +55,9 @@ def test_the_package_digest_matches_its_bytes():
 def test_the_body_of_a_request_becomes_a_query_as_webrecorder_writes_it(kind, body, query):
     request = f"POST /a HTTP/1.1\r\nHost: a.example\r\ncontent-type: {kind}\r\n\r\n{body}"
 
-    found = query_of_request(request.encode())
+    result = query_of_request(request.encode())
 
-    url = found.added_to("https://a.example/a?b")
+    url = result.added_to("https://a.example/a?b")
     assert url == f"https://a.example/a?b&__wb_method=POST{'&' if query else ''}{query}"
     assert query_of_request(b"GET / HTTP/1.1\r\n\r\n") is None
 

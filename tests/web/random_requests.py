@@ -82,12 +82,12 @@ def paths_of(template: str) -> st.SearchStrategy[str]:
     """Paths that match a route, and similar ones."""
     parts: list[st.SearchStrategy[str]] = []
     at = 0
-    for found in _VARIABLE.finditer(template):
-        parts.append(st.just(template[at : found.start()]))
-        parts.append(_mostly(_FITTING[found[1]], _ODD_PART))
-        at = found.end()
-    rest = template[at:]
-    parts.append(_mostly(st.just(rest), _ODD_PART.map(rest.__add__)))
+    for match in _VARIABLE.finditer(template):
+        parts.append(st.just(template[at : match.start()]))
+        parts.append(_mostly(_FITTING[match[1]], _ODD_PART))
+        at = match.end()
+    tail = template[at:]
+    parts.append(_mostly(st.just(tail), _ODD_PART.map(tail.__add__)))
     return st.tuples(*parts).map("".join)
 
 
@@ -286,10 +286,10 @@ ELSEWHERE = b"GET http://evil.example/ HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 def pages_about_herons(*urls: str) -> bytes:
     """Return a WARC file with a page at each URL."""
-    made = Warc()
+    warc = Warc()
     for url in urls:
-        made.response(url, b"<title>herons</title><p>words about herons", "text/html")
-    return made.bytes
+        warc.response(url, b"<title>herons</title><p>words about herons", "text/html")
+    return warc.bytes
 
 
 async def keep_one_page(data: Path) -> None:

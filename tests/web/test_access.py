@@ -38,14 +38,14 @@ async def test_a_password_is_set_changed_and_removed_with_the_current_one(client
 
 async def test_a_token_opens_the_routes_of_its_scope(client):
     await do(client, "set-password", new=PASSWORD, again=PASSWORD)
-    made = {}
+    tokens = {}
     for scope in Scope:
         _, page = await do(client, "make-token", name=f"a {scope}", scope=scope)
-        made[scope] = re.search(r'data-copy="(arc_[^"]+)"', page)[1]
+        tokens[scope] = re.search(r'data-copy="(arc_[^"]+)"', page)[1]
     client.session.cookie_jar.clear()
     saved = {"urls": ["http://127.0.0.1/x"]}
     answers = {}
-    for scope, token in made.items():
+    for scope, token in tokens.items():
         headers = {"Authorization": f"Bearer {token}"}
         responses = (
             await client.get("/api/v1/entries", headers=headers),

@@ -109,10 +109,10 @@ async def test_one_import_is_paused_and_resumed_on_its_page_and_over_the_api(
     api, page = f"/api/v1/imports/{number}", f"/import/{number}"
     await json_of(client, f"{api}/pause", {})
     async with open_app(settings, reads_only=True) as restarted:
-        kept = await restarted.import_statuses.find(number)
+        status = await restarted.import_statuses.find(number)
         activity = await restarted.navigation.activity()
 
-    assert (kept.phase, kept.captures_paused, kept.counts.queued) == ("paused", True, 2)
+    assert (status.phase, status.captures_paused, status.counts.queued) == ("paused", True, 2)
     assert (activity.open, activity.is_paused) == (0, True)
     for path in (page, "/activity"):
         shown = await (await client.get(path)).text()

@@ -152,7 +152,7 @@ async def test_every_example_of_the_documentation_works(saved_archive, live):
 
 
 def test_every_query_in_the_document_uses_parameters_that_exist():
-    known = {
+    parameters = {
         (each.method.upper(), each.path): {one.name for one in each.interface.query}
         for each in OPERATIONS
     }
@@ -161,4 +161,4 @@ def test_every_query_in_the_document_uses_parameters_that_exist():
     assert shown
     for method, path, query in shown:
         names = {each.partition("=")[0] for each in query.split("&")}
-        assert names <= known[method or "GET", path], (path, query)
+        assert names <= parameters[method or "GET", path], (path, query)

@@ -18,9 +18,9 @@ JSON = {"Content-Type": "application/json"}
 async def test_a_valid_body_is_parsed(serve):
     client = await serve(*ROUTES)
 
-    given = await client.post("/api/v1/x", json={"urls": ["https://a.example/"]})
+    answer = await client.post("/api/v1/x", json={"urls": ["https://a.example/"]})
 
-    assert await given.json() == {
+    assert await answer.json() == {
         "urls": ["https://a.example/"],
         "tags": [],
         "render": False,
@@ -45,10 +45,10 @@ async def test_an_invalid_body_is_400_with_the_place(serve):
         b"[" * 100_000,
         b'{"urls": [' + b'"a",' * 10_000 + b'"a"]}',
     ):
-        given = await client.post("/api/v1/x", data=body, headers=JSON)
+        answer = await client.post("/api/v1/x", data=body, headers=JSON)
 
-        assert given.status == 400, body
-        assert (await given.json())["error"]["code"] == "invalid_input", body
+        assert answer.status == 400, body
+        assert (await answer.json())["error"]["code"] == "invalid_input", body
 
 
 async def test_a_body_that_is_not_json_is_415(serve):
@@ -60,11 +60,11 @@ async def test_a_body_that_is_not_json_is_415(serve):
         "multipart/form-data; boundary=x",
         "",
     ):
-        given = await client.post(
+        answer = await client.post(
             "/api/v1/x", data=b'{"urls": ["a"]}', headers={"Content-Type": kind}
         )
 
-        assert (given.status, given.content_type) == (415, "application/json"), kind
+        assert (answer.status, answer.content_type) == (415, "application/json"), kind
 
 
 async def test_an_invalid_number_is_400(serve):

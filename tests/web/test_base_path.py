@@ -69,23 +69,23 @@ async def test_every_link_is_below_the_base_path(client, saved_archive):
     answer = await sign_in(client)
     session = {"Cookie": f"archiver_session={answer.cookies['archiver_session'].value}"}
     todo = [f"{BASE}/", f"{BASE}/web/{saved_archive.url('/foxes')}", f"{BASE}/nothing"]
-    seen, checked = {*todo}, 0
+    known, checked = {*todo}, 0
     while todo and checked < MOST:
         page, checked = todo.pop(0), checked + 1
         answer = await client.get(page, headers=DOCUMENT | session, allow_redirects=False)
-        found = [answer.headers.get("Location"), answer.headers.get("Content-Location")]
+        results = [answer.headers.get("Location"), answer.headers.get("Content-Location")]
         if answer.content_type == "text/html" and (text := await answer.text()):
-            found += addresses(text)
-        found += re.findall(r"<(/[^>]*)>", answer.headers.get("Link", ""))
-        for each in filter(None, found):
+            results += addresses(text)
+        results += re.findall(r"<(/[^>]*)>", answer.headers.get("Link", ""))
+        for each in filter(None, results):
             whole = urlsplit(urljoin(f"http://here{page}", each))
             if whole.netloc != "here" or whole.scheme != "http":
                 continue
             assert whole.path.startswith(f"{BASE}/"), (page, each)
             assert not whole.path.startswith(f"{BASE}{BASE}"), (page, each)
             path = whole._replace(scheme="", netloc="", fragment="").geturl()
-            if path not in seen and "/logout" not in path:
-                seen.add(path)
+            if path not in known and "/logout" not in path:
+                known.add(path)
                 todo.append(path)
     assert checked > 20
 
@@ -103,12 +103,12 @@ async def test_machine_readable_files_use_the_base_path(client, saved_archive):
         text = await answer.text()
         origin = f"http://127.0.0.1:{client.port}"
 
-        found = [each.removeprefix(origin) for each in re.findall(rf"{origin}[^\s\"<>]*", text)]
+        results = [each.removeprefix(origin) for each in re.findall(rf"{origin}[^\s\"<>]*", text)]
         if answer.content_type != "application/atom+xml":
-            found += re.findall(r'"(/[^"]*)"', text)
+            results += re.findall(r'"(/[^"]*)"', text)
 
-        assert found or path == "/api/v1/entries", path
-        assert all(each.startswith(f"{BASE}/") for each in found), found
+        assert results or path == "/api/v1/entries", path
+        assert all(each.startswith(f"{BASE}/") for each in results), results
 
 
 async def test_the_openapi_document_names_the_base_path(client):
@@ -119,5 +119,5 @@ async def test_the_openapi_document_names_the_base_path(client):
 
 async def test_an_archived_url_is_unchanged_below_the_base_path(client, raw):
     target = "/web/20240101000000/http://a.example/x//y/%2F..%2f?"
-    _, given = await raw(client, f"{BASE}{target}", "Host: localhost", "Sec-Fetch-Dest: document")
-    assert "http://a.example/x//y/%2F..%2f?" in given
+    _, text = await raw(client, f"{BASE}{target}", "Host: localhost", "Sec-Fetch-Dest: document")
+    assert "http://a.example/x//y/%2F..%2f?" in text

@@ -83,11 +83,11 @@ async def test_the_edgi_wayback_client_gets_every_row_once(client, monkeypatch):
 async def test_the_availability_api_returns_the_nearest_capture(client, db):
     await keep(db, *((SITE, timestamp) for timestamp in TIMES))
 
-    async def ask(**given):
-        found = await asyncio.to_thread(
-            requests.get, place(client, "/wayback/available"), params=given, timeout=30
+    async def ask(**parameters):
+        result = await asyncio.to_thread(
+            requests.get, place(client, "/wayback/available"), params=parameters, timeout=30
         )
-        return found.json()
+        return result.json()
 
     latest = await ask(url=SITE.removeprefix("http://"))
     near = await ask(url=SITE, timestamp="201802")

@@ -66,14 +66,14 @@ async def test_snapshots_are_compared_side_by_side_and_in_the_api(client, runtim
     query = f"from={moments[0]}&to={moments[1]}"
 
     shown = await page_of(client, f"/{key}/compare?{query}&side")
-    found = await (await client.get(f"/api/v1/entries/{key}/compare?{query}")).json()
+    document = await (await client.get(f"/api/v1/entries/{key}/compare?{query}")).json()
 
     before, after = shown.split('<div class="text changed" dir="auto">')[1:]
     assert re.findall(r"<(?:del|ins)>[^<]*", before) == ["<del>sleeps"]
     assert '<del id="change">red' in before
     assert re.findall(r"<(?:del|ins)>[^<]*", after)[:2] == ["<ins>old", "<ins>flies &amp; sings"]
-    assert (found["text"]["added_words"], found["text"]["removed_words"]) == (3, 2)
-    assert {"name": "x-by", "before": "one", "after": "two"} in found["headers"]
+    assert (document["text"]["added_words"], document["text"]["removed_words"]) == (3, 2)
+    assert {"name": "x-by", "before": "one", "after": "two"} in document["headers"]
     assert f"/{key}/compare?from={moments[1]}&amp;to={moments[0]}" in await page_of(
         client, f"/{key}/"
     )

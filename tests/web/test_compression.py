@@ -35,14 +35,14 @@ TEXTS = [
 
 
 def archived() -> bytes:
-    made = Warc()
-    made.response(PAGE, ARTICLE.encode(), "text/html")
-    made.response("http://a.example/data.csv", b"a,b,c\n" * 500, "text/csv")
+    warc = Warc()
+    warc.response(PAGE, ARTICLE.encode(), "text/html")
+    warc.response("http://a.example/data.csv", b"a,b,c\n" * 500, "text/csv")
     for number in range(20):
-        made.response(f"http://a.example/{number}", b"<title>%d</title>Words" % number, "text/html")
+        warc.response(f"http://a.example/{number}", b"<title>%d</title>Words" % number, "text/html")
     for second in range(10, 30):
-        made.response(PAGE, ARTICLE.encode(), "text/html", at=f"2020-01-02T03:05:{second}Z")
-    return made.bytes
+        warc.response(PAGE, ARTICLE.encode(), "text/html", at=f"2020-01-02T03:05:{second}Z")
+    return warc.bytes
 
 
 async def keep_all(data: Path) -> None:
@@ -126,13 +126,13 @@ async def test_each_coding_has_its_own_entity_tag(client):
 
     assert (len(set(tags.values())), len(bodies)) == (2, 1)
     for coding, tag in tags.items():
-        for held in (tag, f"W/{tag}", f'"other", {tag}', "*"):
-            answer, body = await ask(client, url, coding, If_None_Match=held)
-            assert (answer.status, body) == (304, b""), (coding, held)
+        for validator in (tag, f"W/{tag}", f'"other", {tag}', "*"):
+            answer, body = await ask(client, url, coding, If_None_Match=validator)
+            assert (answer.status, body) == (304, b""), (coding, validator)
             assert answer.headers["ETag"] == tag
             assert "Accept-Encoding" in answer.headers["Vary"]
-        others = ", ".join(each for each in tags.values() if each != tag)
-        answer, _ = await ask(client, url, coding, If_None_Match=others)
+        other_tags = ", ".join(each for each in tags.values() if each != tag)
+        answer, _ = await ask(client, url, coding, If_None_Match=other_tags)
         assert answer.status == 200
 
 
@@ -222,8 +222,8 @@ async def test_the_first_visit_of_a_full_list_transfers_at_most_60_kb(runtime):
             _, packed = await ask(client, path, "gzip")
             page = gzip.decompress(packed).decode()
             parts = set(re.findall(r'(?:src|href)="(/static/[^"#]+)', page))
-            rest = [len((await ask(client, each, "gzip"))[1]) for each in parts]
-            sizes[path] = len(packed), sum(rest)
+            file_sizes = [len((await ask(client, each, "gzip"))[1]) for each in parts]
+            sizes[path] = len(packed), sum(file_sizes)
             assert page.count("<h3>") == 50, path
 
     assert {path: sum(both) for path, both in sizes.items() if sum(both) > MAX_FIRST_VISIT} == {}

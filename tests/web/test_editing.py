@@ -29,12 +29,12 @@ async def entry(client, key):
 
 
 async def test_the_api_changes_only_the_given_fields(client, foxes):
-    wanted = {"title": "T", "note": "N", "tags": ["a", "b"], "is_read": True, "is_starred": True}
-    answer = await client.patch(f"/api/v1/entries/{foxes}", json=wanted)
+    change = {"title": "T", "note": "N", "tags": ["a", "b"], "is_read": True, "is_starred": True}
+    answer = await client.patch(f"/api/v1/entries/{foxes}", json=change)
 
     shown = (await answer.json())["entry"]
     assert answer.status == 200
-    assert {name: shown[name] for name in wanted} == wanted
+    assert {name: shown[name] for name in change} == change
     listed = (await (await client.get("/api/v1/entries")).json())["items"]
     assert [each["entry"]["is_starred"] for each in listed if each["entry"]["title"] == "T"] == [
         True

@@ -60,9 +60,9 @@ async def test_an_article_of_an_older_version_can_be_extracted_again(client, run
         await conn.execute(text("UPDATE snapshot SET extractor = '1'"))
     assert "Extract again" in await page_of(client, path)
 
-    status, here, page = await send(client, f"{path}read-again", page=path)
+    status, location, page = await send(client, f"{path}read-again", page=path)
 
-    assert (status, here, "Extract again" in page) == (200, path, False)
+    assert (status, location, "Extract again" in page) == (200, path, False)
     assert "lost in time" in page
 
 
@@ -124,8 +124,8 @@ async def test_an_article_is_exported_as_page_text_and_book(client, path_of):
             answer = await client.get(paths)
             assert (answer.status, answer.content_type) == (200, kind)
             named = "foxes" if paths == path else r"archive-\d{8}"
-            given = answer.headers["Content-Disposition"]
-            assert re.match(rf'attachment; filename="{named}\.{re.escape(form)}";', given)
+            disposition = answer.headers["Content-Disposition"]
+            assert re.match(rf'attachment; filename="{named}\.{re.escape(form)}";', disposition)
             assert (await answer.read()).startswith(begins)
     assert (await client.get("/export/archive.epub?q=nothing")).status == 404
 
@@ -143,5 +143,5 @@ async def test_the_title_of_an_article_is_shown_once(client, runtime, path_of):
         chapter = book.read("EPUB/chapter-00001.xhtml").decode()
     assert chapter.count("The mill</h") == 1
     assert chapter.index("The wheel</figcaption>") < chapter.index("Beginnings</h2>")
-    found = await runtime.search.listing(ListingQuery(q="wheel"))
-    assert [each.entry.hash_url for each in found.items] == [key]
+    listing = await runtime.search.listing(ListingQuery(q="wheel"))
+    assert [each.entry.hash_url for each in listing.items] == [key]

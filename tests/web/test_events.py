@@ -33,9 +33,9 @@ async def other(client, settings) -> AsyncIterator[Database]:
 async def queue(db: Database, *urls: str, now: datetime | None = None) -> list[int]:
     """Queue URLs at a given time; return the ids of their jobs."""
     now = now or datetime.now(UTC)
-    wanted = [Seed(hash_url(u), u, host(u), Annotation(u, now, title=TITLE)) for u in urls]
+    seeds = [Seed(hash_url(u), u, host(u), Annotation(u, now, title=TITLE)) for u in urls]
     async with db.write() as conn:
-        received = await new_entries.receive(conn, wanted, now=now, recapture=True)
+        received = await new_entries.receive(conn, seeds, now=now, recapture=True)
     return [each.job_id for each in received]
 
 
@@ -59,12 +59,12 @@ async def test_job_events_report_state_changes_and_the_end(client, live):
 
     first = await job(answer)
     await runtime.crawling.work()
-    rest = await answer.text()
+    text = await answer.text()
 
     assert answer.headers["Content-Type"] == "text/event-stream; charset=utf-8"
     assert answer.headers["Cache-Control"] == "no-store"
     assert (first["id"], first["url"], first["state"]) == (saved.job_id, url, "queued")
-    *_, last, end, nothing = rest.split("\n\n")
+    *_, last, end, nothing = text.split("\n\n")
     assert json.loads(last.removeprefix("event: job\ndata: "))["state"] == "saved"
     assert (end, nothing) == ("event: end\ndata: {}", "")
 

@@ -68,10 +68,10 @@ async def test_a_background_export_is_listed_sent_in_ranges_and_deleted(client, 
     assert " · 1 entry</p>" in page
     whole = await client.get(path)
     data = await whole.read()
-    rest = await client.get(
+    second_part = await client.get(
         path, headers={"Range": "bytes=10-", "If-Range": whole.headers["Last-Modified"]}
     )
-    assert (rest.status, await rest.read()) == (206, data[10:])
+    assert (second_part.status, await second_part.read()) == (206, data[10:])
     assert len(json.loads(data)["entries"]) == 1
 
     assert (await posted(client, path)).status == 303

@@ -50,8 +50,8 @@ async def test_a_url_without_a_feed_is_rejected_and_stays_in_the_form(client, li
 
 
 async def test_an_opml_file_is_imported_and_exported(client, feed):
-    others = "".join(f'<outline xmlUrl="http://a.example/{n}"/>' for n in range(MAX_SHOWN))
-    outline = OUTLINE.format(url=feed).replace("</body>", f"{others}</body>")
+    further = "".join(f'<outline xmlUrl="http://a.example/{n}"/>' for n in range(MAX_SHOWN))
+    outline = OUTLINE.format(url=feed).replace("</body>", f"{further}</body>")
     page = await send(client, do="take-in", file=outline.encode())
     assert "51 feeds added" in page
     assert "Not checked yet" in page

@@ -31,19 +31,19 @@ def marks(page):
 
 async def test_the_api_adds_lists_changes_and_removes_highlights(client, foxes):
     path = f"/api/v1/entries/{foxes}/highlights"
-    made = await client.post(path, json={"quote": WORDS, "note": "kites", "colour": "blue"})
-    gone = await client.post(path, json={"quote": "Zebras were never mentioned on that page."})
-    first = (await made.json())["highlight"]
-    lost = (await gone.json())["highlight"]
-    assert (made.status, first["start"] > 0, lost["start"]) == (201, True, -1)
+    added = await client.post(path, json={"quote": WORDS, "note": "kites", "colour": "blue"})
+    missing = await client.post(path, json={"quote": "Zebras were never mentioned on that page."})
+    first = (await added.json())["highlight"]
+    lost = (await missing.json())["highlight"]
+    assert (added.status, first["start"] > 0, lost["start"]) == (201, True, -1)
 
     shown = await page_of(client, f"/{foxes}/")
     assert marks(shown) == [WORDS]
     assert "no longer in this text" in shown
 
     async def listed(q):
-        found = await (await client.get("/api/v1/highlights", params={"q": q})).json()
-        return [each["quote"] for item in found["items"] for each in item["highlights"]]
+        document = await (await client.get("/api/v1/highlights", params={"q": q})).json()
+        return [each["quote"] for item in document["items"] for each in item["highlights"]]
 
     assert sorted(await listed("")) == sorted([WORDS, lost["quote"]])
     runtime = client.server.app[RUNTIME]
@@ -55,8 +55,8 @@ async def test_the_api_adds_lists_changes_and_removes_highlights(client, foxes):
     assert WORDS in page
     assert "Zebras" not in page
     assert (await client.get("/highlights?q=colour:red")).status == 400
-    found = await (await client.get("/api/v1/entries?q=is:highlighted")).json()
-    assert [each["entry"]["hash_url"] for each in found["items"]] == [foxes]
+    document = await (await client.get("/api/v1/entries?q=is:highlighted")).json()
+    assert [each["entry"]["hash_url"] for each in document["items"]] == [foxes]
 
     changed = await client.patch(f"{path}/{first['id']}", json={"note": "hawks"})
     assert (await changed.json())["highlight"]["note"] == "hawks"

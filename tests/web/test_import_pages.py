@@ -54,10 +54,10 @@ async def test_progress_of_pages_is_hidden_while_a_file_is_read(client, db, runt
 
 
 async def test_an_interrupted_import_is_not_shown_as_reading(client, db):
-    given, kept = await begun(db, NOBODY), await begun(db, NOBODY, "/kept")
+    uploaded, stored = await begun(db, NOBODY), await begun(db, NOBODY, "/kept")
 
-    phase, share, alert = await shown(client, given)
-    waiting = await shown(client, kept)
+    phase, share, alert = await shown(client, uploaded)
+    waiting = await shown(client, stored)
     listed = await (await client.get("/import")).text()
 
     assert (phase, share[1]) == ("Incomplete", "0")
@@ -68,21 +68,21 @@ async def test_an_interrupted_import_is_not_shown_as_reading(client, db):
         None,
     )
     assert "being read" not in listed
-    api = [await (await client.get(f"/api/v1/imports/{n}")).json() for n in (given, kept)]
+    api = [await (await client.get(f"/api/v1/imports/{n}")).json() for n in (uploaded, stored)]
     assert [(each["reading"], each["paused"]) for each in api] == [(False, False), (False, True)]
 
 
 async def test_a_cancelled_import_keeps_its_entries(client, db, runtime):
-    left = await begun(db, NOBODY, "/kept")
+    import_id = await begun(db, NOBODY, "/kept")
     async with db.write() as conn:
         seed = Seed(hash_url(URL), URL, "a.example", Annotation(URL, datetime.now(UTC)))
         await new_entries.receive(
-            conn, [seed], now=seed.annotation.added_at, recapture=False, import_id=left
+            conn, [seed], now=seed.annotation.added_at, recapture=False, import_id=import_id
         )
 
-    page = await (await client.post(f"/import/{left}/cancel")).text()
+    page = await (await client.post(f"/import/{import_id}/cancel")).text()
 
     assert "You cancelled this import." in page
-    status = await runtime.imports.status(left)
+    status = await runtime.imports.status(import_id)
     assert (status.is_open, status.counts.failed) == (False, 1)
     assert (await runtime.entries.get(URL)).entry.failure.kind == "cancelled"

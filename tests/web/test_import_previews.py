@@ -38,9 +38,9 @@ async def test_a_file_is_previewed_and_imported_with_options_and_a_report(runtim
     async for status in runtime.change_stream.one_import(number):
         if not status.is_unread:
             break
-    found = await runtime.entries.get("http://127.0.0.1:1/1")
-    assert found.entry.annotation.tags == ("new",)
-    assert found.entry.annotation.folders == ("Food/Soups",)
+    detail = await runtime.entries.get("http://127.0.0.1:1/1")
+    assert detail.entry.annotation.tags == ("new",)
+    assert detail.entry.annotation.folders == ("Food/Soups",)
     page = await (await client.get(f"/import/{number}")).text()
     assert f"/import/{number}/receipt.csv" in page
     report = await client.get(f"/import/{number}/receipt.json")

@@ -73,9 +73,9 @@ async def test_a_longer_list_needs_no_more_queries(client, monkeypatch):
     query_counts = []
     execute = AsyncConnection.execute
 
-    async def counted(self, statement, *rest):
+    async def counted(self, statement, *arguments):
         query_counts.append(statement)
-        return await execute(self, statement, *rest)
+        return await execute(self, statement, *arguments)
 
     monkeypatch.setattr(AsyncConnection, "execute", counted)
     await shown(client, "/snapshots?status=failed")

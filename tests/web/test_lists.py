@@ -29,8 +29,8 @@ async def send(client, path, *fields):
 
 
 async def lists(client):
-    found = await (await client.get("/api/v1/lists")).json()
-    return [(each["path"], each["count"], each["query"]) for each in found]
+    document = await (await client.get("/api/v1/lists")).json()
+    return [(each["path"], each["count"], each["query"]) for each in document]
 
 
 async def in_order(client, path):
@@ -74,8 +74,8 @@ async def test_selected_lists_are_merged_or_deleted(client, foxes):
     await send(client, "/lists", ("do", "delete"), ("path", "B"), ("path", "C"))
     assert await lists(client) == []
     assert "Select a list first." in (await send(client, "/lists", ("do", "delete")))[2]
-    gone = ("do", "place"), ("path", "C"), ("parent", "Nowhere")
-    assert "There is no list “C”." in (await send(client, "/lists", *gone))[2]
+    missing = ("do", "place"), ("path", "C"), ("parent", "Nowhere")
+    assert "There is no list “C”." in (await send(client, "/lists", *missing))[2]
 
 
 async def test_the_api_creates_changes_and_deletes_lists(client, foxes, bears):

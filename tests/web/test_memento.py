@@ -56,8 +56,8 @@ async def keep(db, *pairs):
     async with db.write() as conn:
         await segment_rows.set_indexed_with_ids(conn, {"a.warc.gz": 1 << 20})
         start = len(await captures.between(conn, "a.warc.gz", 0, 1 << 40))
-        made = [capture(url, at, start + n) for n, (url, at) in enumerate(pairs)]
-        await captures.insert_all(conn, made)
+        rows = [capture(url, at, start + n) for n, (url, at) in enumerate(pairs)]
+        await captures.insert_all(conn, rows)
 
 
 async def get(client, target, **options):
@@ -68,13 +68,13 @@ async def get(client, target, **options):
 
 
 async def test_a_timegate_redirects_to_the_nearest_memento(client):
-    found = await get(client, f"/timegate/{SITE}", headers={"Accept-Datetime": HTTP_2018})
+    answer = await get(client, f"/timegate/{SITE}", headers={"Accept-Datetime": HTTP_2018})
 
-    assert found.status == 302
-    assert found.headers["Location"].endswith(f"/web/20180601120000/{SITE}")
-    assert found.headers["Vary"] == "Accept-Datetime"
-    assert "Memento-Datetime" not in found.headers
-    links = found.links
+    assert answer.status == 302
+    assert answer.headers["Location"].endswith(f"/web/20180601120000/{SITE}")
+    assert answer.headers["Vary"] == "Accept-Datetime"
+    assert "Memento-Datetime" not in answer.headers
+    links = answer.links
     assert str(links["original"]["url"]) == SITE
     assert {"timemap", "timegate", "first memento", "last memento"} <= {*links}
     assert {"prev memento", "next memento"} <= {*links}
@@ -82,10 +82,10 @@ async def test_a_timegate_redirects_to_the_nearest_memento(client):
 
 
 async def test_a_link_format_timemap_lists_mementos_in_order(client):
-    found = await get(client, f"/timemap/link/{SITE}")
-    text = await found.text()
+    answer = await get(client, f"/timemap/link/{SITE}")
+    text = await answer.text()
 
-    assert found.headers["Content-Type"].startswith("application/link-format")
+    assert answer.headers["Content-Type"].startswith("application/link-format")
     lines = text.strip().split(",\n")
     assert lines[0] == f'<{SITE}>; rel="original"'
     assert 'rel="self"' in lines[1]
@@ -98,9 +98,9 @@ async def test_a_link_format_timemap_lists_mementos_in_order(client):
 async def test_behind_tls_every_uri_is_https(client):
     secure = {"X-Forwarded-Proto": "https"}
 
-    found = await (await get(client, f"/timemap/json/{SITE}", headers=secure)).json()
+    answer = await (await get(client, f"/timemap/json/{SITE}", headers=secure)).json()
 
-    uris = [found["self"], found["timegate_uri"], *(e["uri"] for e in found["mementos"]["list"])]
+    uris = [answer["self"], answer["timegate_uri"], *(e["uri"] for e in answer["mementos"]["list"])]
     assert all(each.startswith("https://127.0.0.1:") for each in uris)
 
 
@@ -108,9 +108,9 @@ async def test_a_timemap_of_several_index_pages_is_complete(client, db):
     url, many = "http://many.example/", 2 * INDEX_PAGE + 7
     await keep(db, *((url, f"2024010100{n // 60:02}{n % 60:02}") for n in range(many)))
 
-    found = await (await get(client, f"/timemap/json/{url}")).json()
+    answer = await (await get(client, f"/timemap/json/{url}")).json()
 
-    moments = [each["datetime"] for each in found["mementos"]["list"]]
+    moments = [each["datetime"] for each in answer["mementos"]["list"]]
     assert len(moments) == many
     assert moments == sorted(set(moments))
 
@@ -119,5 +119,5 @@ async def test_cdx_and_memento_need_the_password(db, serve):
     client = await serve(*ROUTES, services=services(db), password="correct horse")
 
     for target in (f"/timegate/{SITE}", f"/timemap/link/{SITE}", "/cdx?url=a.example"):
-        found = await get(client, target)
-        assert found.status == 401, target
+        answer = await get(client, target)
+        assert answer.status == 401, target

@@ -90,12 +90,12 @@ async def test_a_user_signs_in_and_out(serve):
     answer = await signed_in(client)
     cookie = answer.headers["Set-Cookie"]
     (inside,) = await (await client.get("/")).json()
-    left = await client.post("/logout")
+    signed_out = await client.post("/logout")
 
     assert {"HttpOnly", "SameSite=Strict", "Path=/"} <= {part.strip() for part in cookie.split(";")}
     assert "Secure" not in cookie
     assert inside is True
-    assert left.status == 200
+    assert signed_out.status == 200
     assert (await client.get("/", allow_redirects=False)).status == 303
 
 
@@ -194,18 +194,18 @@ def permitted(client) -> str:
 
 async def test_a_replay_address_contains_its_access_token(serve):
     client = await serve(*ROUTES, password=RIGHT)
-    given = permitted(client)
-    token = given.split("/")[2]
+    permission = permitted(client)
+    token = permission.split("/")[2]
     image = {"Sec-Fetch-Dest": "image"}
 
-    opened = await client.get(given)
-    head = await client.head(given)
+    opened = await client.get(permission)
+    head = await client.head(permission)
     bare = await client.get("/web/2020im_/http://a.example/", headers=image)
-    forged = await client.get(given.replace(token[-22:], "A" * 22), headers=image)
-    elsewhere = await client.get(f"/?{given}", allow_redirects=False)
-    posted = await client.post(given)
+    forged = await client.get(permission.replace(token[-22:], "A" * 22), headers=image)
+    elsewhere = await client.get(f"/?{permission}", allow_redirects=False)
+    posted = await client.post(permission)
 
-    assert given.startswith("/web/~")
+    assert permission.startswith("/web/~")
     assert (opened.status, head.status) == (200, 200)
     assert (bare.status, forged.status, posted.status) == (401, 401, 401)
     assert elsewhere.status == 303
@@ -213,19 +213,19 @@ async def test_a_replay_address_contains_its_access_token(serve):
 
 async def test_a_replay_address_expires(serve):
     client = await serve(*ROUTES, password=RIGHT)
-    given, ends = permitted(client), client.app[PERMISSIONS].new().ends
+    permission, ends = permitted(client), client.app[PERMISSIONS].new().ends
 
     answers = []
     for now in (ends - 1, ends):
         client.app[PERMISSIONS].clock = lambda now=now: now
-        answers.append((await client.get(given, headers={"Sec-Fetch-Dest": "image"})).status)
+        answers.append((await client.get(permission, headers={"Sec-Fetch-Dest": "image"})).status)
 
     assert answers == [200, 401]
     assert ends - time.time() <= 30 * 60
 
 
 @pytest.mark.parametrize(
-    ("given", "kept"),
+    ("target", "expected"),
     [
         ("/snapshots?q=a", "/snapshots?q=a"),
         ("/", "/"),
@@ -239,5 +239,5 @@ async def test_a_replay_address_expires(serve):
         ("/é", "/"),
     ],
 )
-def test_login_never_redirects_to_another_site(given, kept):
-    assert auth.local_path(given) == kept
+def test_login_never_redirects_to_another_site(target, expected):
+    assert auth.local_path(target) == expected

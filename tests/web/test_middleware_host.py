@@ -67,10 +67,10 @@ async def test_an_absolute_request_target_is_rejected(serve, raw):
 
 
 async def test_the_error_page_for_an_unknown_host_has_no_session(serve, raw, monkeypatch):
-    seen = []
+    requests = []
 
     def error_page(request: web.Request, status: int, message: str, **_: bool) -> web.Response:
-        seen.append(request[SESSION])
+        requests.append(request[SESSION])
         return web.Response(status=status, text=message)
 
     monkeypatch.setattr("archiver.web.middleware.error_page", error_page)
@@ -78,4 +78,4 @@ async def test_the_error_page_for_an_unknown_host_has_no_session(serve, raw, mon
 
     await raw(client, "/", "Host: evil.example")
 
-    assert seen == [""]
+    assert requests == [""]

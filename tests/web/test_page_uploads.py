@@ -46,14 +46,14 @@ async def upload_page(client, content, kind="text/html", **more):
 
 
 async def test_a_singlefile_upload_is_a_snapshot_of_its_date_and_searchable(client, runtime):
-    status, taken = await upload_page(client, SINGLE_FILE, name="statement.html")
+    status, document = await upload_page(client, SINGLE_FILE, name="statement.html")
 
-    found = await runtime.entries.snapshot(URL)
+    detail = await runtime.entries.snapshot(URL)
     listed = await runtime.search.listing(ListingQuery(q="herons"))
-    assert (status, taken["snapshots"], taken["timestamp"]) == (201, 1, "20240229110001")
-    assert found.snapshot.timestamp == taken["timestamp"]
-    assert found.provenance.acquisition is Acquisition.UPLOADED
-    assert found.provenance.name == "statement.html (SingleFile HTML)"
+    assert (status, document["snapshots"], document["timestamp"]) == (201, 1, "20240229110001")
+    assert detail.snapshot.timestamp == document["timestamp"]
+    assert detail.provenance.acquisition is Acquisition.UPLOADED
+    assert detail.provenance.name == "statement.html (SingleFile HTML)"
     assert [each.entry.url for each in listed.items] == [URL]
     assert (await runtime.crawling.counts()).open == 0
 
@@ -63,11 +63,11 @@ async def test_html_without_its_url_needs_one(client, runtime):
     assert status == 400
     assert "URL" in refused["error"]["message"]
 
-    status, taken = await upload_page(
+    status, document = await upload_page(
         client, f"<html>{ARTICLE}", url=URL, at="2020-01-02T03:04:05Z"
     )
 
-    assert (status, taken["timestamp"]) == (201, "20200102030405")
+    assert (status, document["timestamp"]) == (201, "20200102030405")
     assert "herons" in (await runtime.entries.snapshot(URL)).text
 
 
@@ -91,9 +91,9 @@ async def test_form_fields_come_in_any_order(client, runtime):
         status, _ = await upload_page(client, f"{body}--{mark}--\r\n", kind)
 
         assert status == 201, order
-        found = await runtime.entries.snapshot(long)
-        assert "herons" in found.text, order
-        assert found.snapshot.timestamp == "20200102030405" or "at" not in order, order
+        detail = await runtime.entries.snapshot(long)
+        assert "herons" in detail.text, order
+        assert detail.snapshot.timestamp == "20200102030405" or "at" not in order, order
 
 
 async def test_a_file_that_is_not_a_page_is_rejected_with_the_supported_types(client):

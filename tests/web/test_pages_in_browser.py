@@ -108,18 +108,18 @@ async def every_page_fits_its_screen_and_logs_no_errors(site):
     entry = site.path("foxes").removesuffix("/")
     places = {"entry": entry, "snapshot": f"{entry}/{latest}"}
     places["captures"] = f"/web/*/{site.url('foxes')}"
-    page, found = await site.open("/"), []
-    page.on("console", lambda message: found.append((page.url, message.text)))
-    page.on("pageerror", lambda error: found.append((page.url, str(error))))
+    page, results = await site.open("/"), []
+    page.on("console", lambda message: results.append((page.url, message.text)))
+    page.on("pageerror", lambda error: results.append((page.url, str(error))))
     for width, paths in ((320, PATHS), (1440, WIDE)):
         await page.set_viewport_size({"width": width, "height": 800})
         for path in paths:
             await page.goto(path.format(**places))
             if element := await page.evaluate(STICKS_OUT):
-                found.append((path, f"wider than {width}", element))
+                results.append((path, f"wider than {width}", element))
     await page.close()  # before its server, or requests after loading would log errors
 
-    assert found == []
+    assert results == []
 
 
 OFF_SCREEN = """() => [...document.querySelectorAll("details.menu")]
@@ -155,8 +155,10 @@ async def menus_and_what_has_the_focus_are_in_view_on_a_phone(site):
 
 async def violations(page, *rules):
     """Return what axe finds: WCAG 2.2 AA and best practices, or only these rules."""
-    found = await Axe().run(page, options={"runOnly": rules} if rules else {})
-    return [(each["id"], n["html"]) for each in found.response["violations"] for n in each["nodes"]]
+    result = await Axe().run(page, options={"runOnly": rules} if rules else {})
+    return [
+        (each["id"], n["html"]) for each in result.response["violations"] for n in each["nodes"]
+    ]
 
 
 async def components_are_accessible_and_follow_each_theme(site):
@@ -249,10 +251,10 @@ async def reading_options_and_position_are_remembered(site):
     page = await site.open(path, timezone_id="Asia/Tokyo")
     size = "getComputedStyle(document.querySelector('.text')).fontSize"
     before = await page.evaluate(size)
-    kept = page.locator("header time").last
-    moment = datetime.fromisoformat(await kept.get_attribute("datetime"))
+    position = page.locator("header time").last
+    moment = datetime.fromisoformat(await position.get_attribute("datetime"))
     tokyo = moment.astimezone(timezone(timedelta(hours=9)))
-    assert f"{tokyo:%H:%M}" in await kept.text_content()
+    assert f"{tokyo:%H:%M}" in await position.text_content()
 
     await page.click(".reading-style summary")
     await page.check("[name=size][value='5']")

@@ -16,9 +16,9 @@ numbers = st.integers(0, 999_999_999)
 
 @given(st.text())
 def test_any_text_parses_as_a_trail_or_none(text):
-    found = read_trail(text)
+    result = read_trail(text)
 
-    assert found is None or len(found.before) <= MAX_BEFORE
+    assert result is None or len(result.before) <= MAX_BEFORE
 
 
 def test_a_trail_has_a_maximum_length():
@@ -44,26 +44,26 @@ async def runtime(runtime):
 
 async def iteration_filters(client, path, rel):
     """Follow the ``rel`` links from a page; return (path, entries, shown numbers) of each page."""
-    found = []
+    results = []
     while path:
         page = await (await client.get(unescape(path))).text()
         items = re.findall(r'name="entry" value="([0-9a-f]{32})"', page)
         place = re.search(r"(\d+)\u2013(\d+) of (\d+)", page)
-        found.append((path, items, tuple(map(int, place.groups()))))
+        results.append((path, items, tuple(map(int, place.groups()))))
         link = re.search(rf'rel="{rel}" href="([^"]+)"', page)
         path = link and link[1]
-    return found
+    return results
 
 
 async def test_pages_of_a_list_link_back_in_the_same_order(client):
     for narrowed in ("", "?q=is%3Aunread&sort=oldest"):
-        there = await iteration_filters(client, f"/snapshots{narrowed}", "next")
-        back = await iteration_filters(client, there[-1][0], "prev")
+        links = await iteration_filters(client, f"/snapshots{narrowed}", "next")
+        back = await iteration_filters(client, links[-1][0], "prev")
 
-        assert [place for _, _, place in there] == [
+        assert [place for _, _, place in links] == [
             (1, 50, 120),
             (51, 100, 120),
             (101, 120, 120),
         ], narrowed
-        assert [each[1:] for each in back] == [each[1:] for each in reversed(there)], narrowed
-        assert len({key for _, items, _ in there for key in items}) == ENTRIES, narrowed
+        assert [each[1:] for each in back] == [each[1:] for each in reversed(links)], narrowed
+        assert len({key for _, items, _ in links for key in items}) == ENTRIES, narrowed

@@ -63,8 +63,8 @@ class Heard:
         return {"gzip": gzip.decompress, "": bytes}[coding](self.body)
 
     def header(self, name: str) -> str:
-        found = re.search(rf"(?im)^{name}:[ \t]*(.*?)\r?$", self.head)
-        return found[1] if found else ""
+        match = re.search(rf"(?im)^{name}:[ \t]*(.*?)\r?$", self.head)
+        return match[1] if match else ""
 
 
 async def started(prepared: Prepared, data: Path, **more: object) -> AsyncIterator[TestClient]:
@@ -105,22 +105,22 @@ async def read_all(reader: asyncio.StreamReader) -> bytes:
 
 
 def answers(heard: bytes) -> list[Heard]:
-    found = []
+    results = []
     while heard:
-        head, _, rest = heard.partition(b"\r\n\r\n")
+        head, _, tail = heard.partition(b"\r\n\r\n")
         text = head.decode("latin-1")
         assert text.startswith(("HTTP/1.1 ", "HTTP/1.0 ")), heard[:200]
         one = Heard(int(text.split(" ", 2)[1]), text, b"")
         length = one.header("Content-Length")
         if one.status == 100:
-            heard = rest
+            heard = tail
             continue
-        size = min(int(length), len(rest)) if length else len(rest)
-        if rest.startswith(b"HTTP/1."):  # response to HEAD
+        size = min(int(length), len(tail)) if length else len(tail)
+        if tail.startswith(b"HTTP/1."):  # response to HEAD
             size = 0
-        found.append(Heard(one.status, text, rest[:size]))
-        heard = rest[size:]
-    return found
+        results.append(Heard(one.status, text, tail[:size]))
+        heard = tail[size:]
+    return results
 
 
 def check(heard: Heard, method: str, target: str) -> None:
@@ -163,9 +163,9 @@ async def check_health(client: TestClient) -> None:
 
 
 def request(method: str, target: str, headers: list[tuple[str, str]], body: Body) -> bytes:
-    given = {name.lower() for name, _ in headers}
+    names = {name.lower() for name, _ in headers}
     lines = [f"{method} {target} HTTP/1.1"]
-    lines += [] if "host" in given else ["Host: localhost"]
+    lines += [] if "host" in names else ["Host: localhost"]
     lines += [f"{name}: {value}" for name, value in headers]
     lines += [*body.head(), "Connection: close"]
     return "\r\n".join([*lines, "", ""]).encode("utf-8", "surrogatepass") + body.wire()

@@ -82,8 +82,8 @@ async def test_screenshots_and_reached_limits_are_shown_and_exported(settings):
             assert "the browser could not render it" in page
             assert NO_TIME in page
             assert "saved without it" not in page
-        found = await (await client.get(f"/api/v1/entries/{shell}")).json()
-        assert [each["limits"] for each in found["snapshots"]] == [["time"]]
+        document = await (await client.get(f"/api/v1/entries/{shell}")).json()
+        assert [each["limits"] for each in document["snapshots"]] == [["time"]]
 
 
 async def test_a_reached_limit_is_printed_after_a_reindex(settings, capsys):

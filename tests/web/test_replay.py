@@ -83,17 +83,17 @@ async def test_replayed_content_cannot_run_or_load_anything(client, archive):
     await archive.add(f"{PAGE}evil", b"x", LATEST, headers=(*HTML, *hostile))
 
     answer = await get(client, f"/web/{LATEST}/{PAGE}evil")
-    here = f"http://127.0.0.1:{client.port}/web/"
+    root = f"http://127.0.0.1:{client.port}/web/"
 
-    found, headers = rules(answer), answer.headers
-    policy = content_security_policy(Viewer(here.removesuffix("/web/")))
+    result, headers = rules(answer), answer.headers
+    policy = content_security_policy(Viewer(root.removesuffix("/web/")))
     assert headers["Content-Security-Policy"] == policy
-    assert found["sandbox"] == ""
-    assert found["default-src"] == "'none'"
-    assert found["img-src"] == f"{here} data:"
-    assert found["frame-src"] == found["object-src"] == f"{here} data:"
-    assert found["form-action"] == "'none'"
-    assert not {"script-src", "connect-src", "worker-src"} & found.keys()
+    assert result["sandbox"] == ""
+    assert result["default-src"] == "'none'"
+    assert result["img-src"] == f"{root} data:"
+    assert result["frame-src"] == result["object-src"] == f"{root} data:"
+    assert result["form-action"] == "'none'"
+    assert not {"script-src", "connect-src", "worker-src"} & result.keys()
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert headers["Referrer-Policy"] == "no-referrer"
     assert headers["X-Robots-Tag"].startswith("noindex")
@@ -153,7 +153,7 @@ async def test_an_inexact_timestamp_redirects_to_the_exact_one(client, archive):
 
 
 async def test_an_archived_url_is_parsed_unchanged(client, archive, raw):
-    for rest in (
+    for target in (
         "http://a.example//b//c/",
         "http://a.example/b%2Fc%2f%252F",
         "http://a.example/?",
@@ -168,12 +168,12 @@ async def test_an_archived_url_is_parsed_unchanged(client, archive, raw):
         "http://[::1]/",
         "http://a.example/index.md",
     ):
-        await archive.add(rest, b"found", LATEST, headers=(("Content-Type", "text/plain"),))
+        await archive.add(target, b"found", LATEST, headers=(("Content-Type", "text/plain"),))
 
-        status, answer = await raw(client, f"/web/{LATEST}/{rest}")
+        status, answer = await raw(client, f"/web/{LATEST}/{target}")
 
-        assert status == 200, rest
-        assert f'Link: <{rest}>; rel="original"' in answer, rest
+        assert status == 200, target
+        assert f'Link: <{target}>; rel="original"' in answer, target
 
 
 async def test_a_url_redirects_to_its_normal_spelling(client, archive, raw):
@@ -196,9 +196,9 @@ async def test_an_invalid_replay_address_is_rejected(client, raw):
         ("/%77eb/http://a.example/", 404),
         ("/web/2020/http://a.example/" + "x" * 9000, 400),
     ):
-        given, _ = await raw(client, target)
+        answer_status, _ = await raw(client, target)
 
-        assert given == status, target
+        assert answer_status == status, target
 
 
 async def test_a_page_without_captures_is_a_404_page(client):
@@ -241,7 +241,7 @@ async def test_media_are_sent_in_ranges_and_revalidated(client, archive):
     etag = whole.headers["ETag"]
     part = await get(client, address, Range="bytes=100000-", If_Range=etag)
     changed = await get(client, address, Range="bytes=100000-", If_Range='"other"')
-    beyond = await get(client, address, Range="bytes=200000-")
+    outside_range = await get(client, address, Range="bytes=200000-")
     response = await get(client, address, If_None_Match=etag)
     head = await get(client, address, "HEAD", Range="bytes=5-6")
 
@@ -249,7 +249,7 @@ async def test_media_are_sent_in_ranges_and_revalidated(client, archive):
     assert (part.status, await part.read()) == (206, clip[100_000:])
     assert part.headers["Content-Range"] == "bytes 100000-199999/200000"
     assert (changed.status, await changed.read()) == (200, clip)
-    assert (beyond.status, beyond.headers["Content-Range"]) == (416, "bytes */200000")
+    assert (outside_range.status, outside_range.headers["Content-Range"]) == (416, "bytes */200000")
     assert (response.status, await response.read(), response.headers["ETag"]) == (304, b"", etag)
     assert (head.status, head.headers["Content-Length"]) == (200, "200000")
     for each in (whole, part, head):
@@ -290,8 +290,8 @@ KNOWN = {"Authorization": "Bearer pass"}
 async def test_requisites_get_access_tokens_and_links_do_not(locked, archive):
     page = b"<link rel=stylesheet href=s.css><img src=i.png><iframe src=f></iframe><a href=l>l</a>"
     await archive.add(f"{PAGE}p", page, LATEST, headers=HTML)
-    kept = {"s.css": "text/css", "i.png": "image/png", "f": "text/html", "l": "text/html"}
-    for name, kind in kept.items():
+    types = {"s.css": "text/css", "i.png": "image/png", "f": "text/html", "l": "text/html"}
+    for name, kind in types.items():
         await archive.add(PAGE + name, b"x", LATEST, headers=(("Content-Type", kind),))
 
     html = await (await get(locked, f"/web/{LATEST}/{PAGE}p", **KNOWN)).text()
@@ -310,7 +310,7 @@ async def test_an_access_token_opens_one_memento(locked, archive):
     opened = signed(locked, LATEST, PAGE, Modifier.FRAME)
     token = opened.split("/")[2]
 
-    others = [
+    other_addresses = [
         f"/web/{token}/{LATEST}if_/{secret}",
         f"/web/{token}/{LATEST}/{PAGE}",
         f"/web/{token}/{LATEST}id_/{PAGE}",
@@ -322,7 +322,7 @@ async def test_an_access_token_opens_one_memento(locked, archive):
 
     assert (await get(locked, opened)).status == 200
     assert (await get(locked, opened, "HEAD")).status == 200
-    assert [(await get(locked, each)).status for each in others] == [401] * 7
+    assert [(await get(locked, each)).status for each in other_addresses] == [401] * 7
 
 
 async def test_a_link_below_a_banner_has_a_token_without_access(locked, archive):
@@ -340,8 +340,8 @@ async def test_a_link_below_a_banner_has_a_token_without_access(locked, archive)
     assert (followed.status, "secret" in text, "http-equiv" in text) == (200, False, False)
     assert (await get(locked, link, Sec_Fetch_Dest="document")).status == 401
     assert (await get(locked, forged, Sec_Fetch_Dest="iframe")).status == 401
-    wanted = ReplayAddress(LATEST, Modifier.FRAME, f"{PAGE}next")
-    assert locked.app[FRAME_REQUESTS].of(banner) == FrameRequest(f"{PAGE}next", wanted=wanted)
+    target = ReplayAddress(LATEST, Modifier.FRAME, f"{PAGE}next")
+    assert locked.app[FRAME_REQUESTS].of(banner) == FrameRequest(f"{PAGE}next", wanted=target)
     assert locked.app[FRAME_REQUESTS].of("fedcba9876543210") is None
 
 
@@ -381,11 +381,11 @@ async def test_redirects_keep_the_access_token(locked, archive):
     exact = await get(locked, inexact.headers["Location"])
     redirect = await get(locked, signed(locked, LATEST, f"{PAGE}from", Modifier.IMAGE))
     target = await get(locked, redirect.headers["Location"])
-    known = await get(locked, f"/web/2024/{PAGE}", **KNOWN)
+    answer = await get(locked, f"/web/2024/{PAGE}", **KNOWN)
 
     assert (inexact.status, exact.status) == (302, 200)
     assert (redirect.status, target.status) == (302, 200)
-    assert known.headers["Location"] == f"/web/{LATEST}/{PAGE}"
+    assert answer.headers["Location"] == f"/web/{LATEST}/{PAGE}"
 
 
 async def test_a_link_leads_to_the_origin_with_the_session(locked):
@@ -415,15 +415,15 @@ async def test_only_an_access_token_allows_framing(client):
     forged = f"{framed[: place - 2]}{'AA' if framed[place - 2 : place] != 'AA' else 'BB'}"
 
     ours = await get(client, framed)
-    others = [await get(client, f"{each}/{LATEST}if_/{PAGE}") for each in ("/web", forged)]
+    answers = [await get(client, f"{each}/{LATEST}if_/{PAGE}") for each in ("/web", forged)]
 
     assert "frame-ancestors" not in rules(ours)
-    for other in others:
+    for other in answers:
         assert rules(other)["frame-ancestors"] == "'none'"
 
 
 @pytest.mark.parametrize(
-    ("target", "token", "rest"),
+    ("target", "token", "address"),
     [
         ("/web/2020/http://a/", None, "/web/2020/http://a/"),
         ("/web/~tok_en-1/2020/http://a/?b#c", "tok_en-1", "/web/2020/http://a/?b"),
@@ -435,9 +435,9 @@ async def test_only_an_access_token_allows_framing(client):
         ("//web/~t/http://a/", None, None),
     ],
 )
-def test_an_access_token_is_separated_from_the_address(target, token, rest):
+def test_an_access_token_is_separated_from_the_address(target, token, address):
     assert token_of(target) == token
-    assert without_token(target) == rest
+    assert without_token(target) == address
 
 
 @given(st.text(st.characters(exclude_characters="#")))

@@ -129,8 +129,8 @@ def filled(content: str | bytes, client: TestClient) -> bytes:
     if isinstance(content, bytes):
         return content
 
-    def opened(found: re.Match[str]) -> str:
-        return signed(client.app, found[1] or "", found[2])
+    def opened(expected: re.Match[str]) -> str:
+        return signed(client.app, expected[1] or "", expected[2])
 
     content = re.sub(r"PREFIX/TIME([a-z]{2}_)?/(http://a\.example/[\w.]+)", opened, content)
     return content.replace("PORT", str(client.port)).encode()
@@ -271,7 +271,7 @@ async def a_user_signs_in_and_opens_a_saved_page(browser, data):
             await page.wait_for_url(f"{base}{led_to}")
 
         failed: list[str] = []
-        page.on("response", lambda found: failed.append(found.url) if found.status >= 400 else None)
+        page.on("response", lambda match: failed.append(match.url) if match.status >= 400 else None)
         shown = f"{base}/{entry.hash_url}/{entry.latest}/"
         await page.goto(shown, wait_until="networkidle")
 

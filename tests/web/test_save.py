@@ -22,8 +22,8 @@ def settings(saved_archive):
     return saved_archive.settings
 
 
-async def offered(client, **asked):
-    answer = await client.get(f"/save?{urlencode(asked)}")
+async def offered(client, **query):
+    answer = await client.get(f"/save?{urlencode(query)}")
     return answer.status, await answer.text()
 
 
@@ -58,8 +58,8 @@ async def test_the_checkbox_requests_a_browser(client):
 async def test_the_bookmarklet_window_saves_with_tags_and_lists(client):
     url, settings = "http://b.example/", await (await client.get("/settings")).text()
     (key,) = re.findall(r"/save\?key=([^&]+)&", settings)
-    for given, is_sent in ((key, True), ("x", False), ("", False)):
-        _, page = await offered(client, key=given, url=url)
+    for sent_key, is_sent in ((key, True), ("x", False), ("", False)):
+        _, page = await offered(client, key=sent_key, url=url)
         assert ('data-sends="now"' in page) is is_sent
 
     sent = {"window": "1", "url": url}

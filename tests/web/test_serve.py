@@ -25,8 +25,8 @@ def test_only_loopback_addresses_need_no_password():
 
 
 async def test_a_port_in_use_is_reported_before_anything_starts(tmp_path):
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
 
         with pytest.raises(ConfigurationError, match=f"Port {port} on 127.0.0.1 is in use"):
             await serve_settings(Settings(data=tmp_path / "data", port=port))
@@ -51,7 +51,7 @@ async def test_the_service_reports_problems_restarts_with_new_settings_and_stops
         sys.executable, "-c", program, stdout=asyncio.subprocess.PIPE
     )
     try:
-        first, *others = [(await process.stdout.readline()).decode() for _ in range(3)]
+        first, *further = [(await process.stdout.readline()).decode() for _ in range(3)]
         address = first.removeprefix("archiver listens on ").strip()
         async with ClientSession() as session:
             fields = {"section": "maintenance", "bin_days": "7", "quiet_hour": ""}
@@ -60,16 +60,16 @@ async def test_the_service_reports_problems_restarts_with_new_settings_and_stops
             stream = await session.get(f"{address}api/v1/events")
 
             process.terminate()
-            rest = await stream.content.read()
+            tail = await stream.content.read()
         assert await process.wait() == 0
     finally:
         if process.returncode is None:
             process.kill()
             await process.wait()
 
-    assert others[0] == "ignored files in warc/: 1; `archiver verify` lists them\n"
-    assert others[1].startswith("pages are not rendered in a browser: The browser in the settings")
+    assert further[0] == "ignored files in warc/: 1; `archiver verify` lists them\n"
+    assert further[1].startswith("pages are not rendered in a browser: The browser in the settings")
     assert foreign.read_bytes() == b"garbage"
     assert 'name="bin_days" value="7"' in settings, "the changed setting is in effect"
     assert (health.status, stream.status) == (200, 200)
-    assert b"data:" not in rest
+    assert b"data:" not in tail

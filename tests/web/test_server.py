@@ -122,8 +122,8 @@ async def test_surplus_connections_are_closed_longest_waiting_first(serve, conne
     reader, writer = await connect(client, HEAD + b"\r\n")
 
     assert await status_of(reader) == 200
-    for left, _ in half_open[:-4]:
-        assert await rest_of(left) == b""
+    for closed, _ in half_open[:-4]:
+        assert await rest_of(closed) == b""
     writer.close()
     half_open[-1][1].write(b"\r\n")
     assert await status_of(half_open[-1][0]) == 200
@@ -147,9 +147,9 @@ async def test_local_health_checks_work_when_all_connections_are_busy(serve, con
 
     reader, _ = await connect(client, HEAD + b"\r\n")
     assert await status_of(reader) == 200
-    beyond, _ = await connect(client, HEAD + b"\r\n")
+    surplus, _ = await connect(client, HEAD + b"\r\n")
 
-    assert await status_of(beyond) == 200
+    assert await status_of(surplus) == 200
     assert await rest_of(reader) == b"hello"
 
 

@@ -77,7 +77,7 @@ async def test_a_saved_url_is_available_on_every_interface(client, site):
     snapshot = await (
         await client.get(f"/api/v1/entries/{hash_url}/snapshots/{timestamp[:8]}")
     ).json()
-    found = await (await client.get("/api/v1/entries", params={"q": "heron"})).json()
+    document = await (await client.get("/api/v1/entries", params={"q": "heron"})).json()
     tagged = await (await client.get("/api/v1/entries?tag=birds&limit=1")).json()
 
     assert entry["entry"]["title"] == "A page of words"
@@ -86,7 +86,7 @@ async def test_a_saved_url_is_available_on_every_interface(client, site):
         "/style.css",
         "/picture.png",
     }
-    assert [each["entry"]["hash_url"] for each in found["items"]] == [hash_url]
+    assert [each["entry"]["hash_url"] for each in document["items"]] == [hash_url]
     assert [each["entry"]["hash_url"] for each in tagged["items"]] == [hash_url]
 
     for path in ("/", "/snapshots", "/snapshots?q=heron", f"/{hash_url}/", "/import"):
@@ -109,7 +109,7 @@ async def is_replayed_under_every_form_of_its_address(client, site):
     raw = await get(client, exact.replace(timestamp, f"{timestamp}id_"))
     year = await get(client, f"/web/{timestamp[:4]}/{site}/page", allow_redirects=False)
     picture = await get(client, f"/web/{timestamp}im_/{site}/picture.png?a=1&b=2")
-    off = await get(client, f"/web/20000101000000cs_/{site}/style.css")
+    answer = await get(client, f"/web/20000101000000cs_/{site}/style.css")
     every = await get(client, f"/web/*/{site}/page")
     absent = await get(client, f"/web/{site}/none")
     nothing = await get(client, f"/web/{timestamp}im_/{site}/none.png")
@@ -122,8 +122,8 @@ async def is_replayed_under_every_form_of_its_address(client, site):
     assert await raw.text() == PAGE.format(WORDS)
     assert (await picture.read()).startswith(b"\x89PNG")
     assert picture.headers["Content-Type"] == "image/png"
-    assert off.headers["Content-Location"].endswith(f"cs_/{site}/style.css")
-    assert "/web/" in await off.text()
+    assert answer.headers["Content-Location"].endswith(f"cs_/{site}/style.css")
+    assert "/web/" in await answer.text()
     assert (every.status, every.content_type) == (200, "text/html")
     assert timestamp in await every.text()
     assert (absent.status, absent.content_type) == (404, "text/html")
@@ -159,18 +159,20 @@ async def apart(tmp_path) -> AsyncIterator[TestClient]:
 
 async def test_the_replay_origin_serves_only_archived_pages(apart, site):
     key = (await save(apart, f"{site}/page"))["accepted"][0]["hash_url"]
-    there = f"http://localhost:{apart.port}"
+    replay_origin = f"http://localhost:{apart.port}"
     timestamp = (await (await apart.get(f"/api/v1/entries/{key}")).json())["entry"]["latest"]
 
     shown = await apart.get(f"/{key}/{timestamp}/")
     frame = re.search(r'<iframe class="replay"[^>]* src="([^"]+)"', await shown.text())[1]
-    led = await get(apart, f"/web/{timestamp}/{site}/page", allow_redirects=False)
+    answer = await get(apart, f"/web/{timestamp}/{site}/page", allow_redirects=False)
     replayed = await apart.session.get(URL(frame, encoded=True))
-    refused = [await apart.session.get(f"{there}{path}") for path in ("/", "/snapshots", "/cdx")]
+    refused = [
+        await apart.session.get(f"{replay_origin}{path}") for path in ("/", "/snapshots", "/cdx")
+    ]
 
-    assert frame.startswith(f"{there}/web/~")
-    assert f"frame-src 'self' {there}/web/;" in shown.headers["Content-Security-Policy"]
-    assert led.headers["Location"] == f"{there}/web/{timestamp}/{site}/page"
+    assert frame.startswith(f"{replay_origin}/web/~")
+    assert f"frame-src 'self' {replay_origin}/web/;" in shown.headers["Content-Security-Policy"]
+    assert answer.headers["Location"] == f"{replay_origin}/web/{timestamp}/{site}/page"
     assert (replayed.status, replayed.content_type) == (200, "text/html")
-    assert f"img-src {there}/web/ data:" in replayed.headers["Content-Security-Policy"]
+    assert f"img-src {replay_origin}/web/ data:" in replayed.headers["Content-Security-Policy"]
     assert [each.status for each in refused] == [404, 404, 404]

@@ -69,12 +69,14 @@ async def test_rules_of_sites_are_listed_set_and_removed_over_the_api(client):
             return answer.status, await answer.json()
 
     rule = {"render": None, "delay": None, "user_agent": None, "never_save": False}
-    status, found = await ask("PUT", "/Shop.example:80", delay=0, user_agent="A/1", never_save=True)
-    wanted = {**rule, "delay": 0.0, "user_agent": "A/1", "never_save": True}
-    assert (status, found) == (200, [{"host": "shop.example", "rule": wanted}])
-    assert await ask("GET") == (200, found)
-    status, found = await ask("PUT", "/shop.example", render="never")
-    assert found == [{"host": "shop.example", "rule": {**rule, "render": "never"}}]
+    status, result = await ask(
+        "PUT", "/Shop.example:80", delay=0, user_agent="A/1", never_save=True
+    )
+    expected = {**rule, "delay": 0.0, "user_agent": "A/1", "never_save": True}
+    assert (status, result) == (200, [{"host": "shop.example", "rule": expected}])
+    assert await ask("GET") == (200, result)
+    status, result = await ask("PUT", "/shop.example", render="never")
+    assert result == [{"host": "shop.example", "rule": {**rule, "render": "never"}}]
     for refused in ({"delay": -1}, {"delays": 1}, {"render": "sometimes"}):
         assert (await ask("PUT", "/shop.example", **refused))[0] == 400, refused
     assert (await ask("PUT", "/not%20a%20host"))[0] == 400

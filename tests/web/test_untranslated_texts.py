@@ -77,15 +77,15 @@ def article(words: str) -> bytes:
 
 
 def archived() -> bytes:
-    made = Warc()
-    made.response(PAGE, article("6x 7x"), "text/html", at="2020-01-02T03:04:05Z")
-    made.response(PAGE, article("8x"), "text/html", at="2020-02-02T03:04:05Z")
-    made.response(PAGE, article("9x 10x"), "text/html", at="2020-03-03T03:04:05Z")
-    made.response(TABLE, b"1,2\n", "text/csv")
-    made.response(PICTURE, b"\x89PNG\r\n\x1a\n", "image/png")
-    made.response(PDF, b"%PDF-1.4", "application/pdf")
-    made.response(BARE, b"<title>t8</title>", "text/html")
-    return made.bytes
+    warc = Warc()
+    warc.response(PAGE, article("6x 7x"), "text/html", at="2020-01-02T03:04:05Z")
+    warc.response(PAGE, article("8x"), "text/html", at="2020-02-02T03:04:05Z")
+    warc.response(PAGE, article("9x 10x"), "text/html", at="2020-03-03T03:04:05Z")
+    warc.response(TABLE, b"1,2\n", "text/csv")
+    warc.response(PICTURE, b"\x89PNG\r\n\x1a\n", "image/png")
+    warc.response(PDF, b"%PDF-1.4", "application/pdf")
+    warc.response(BARE, b"<title>t8</title>", "text/html")
+    return warc.bytes
 
 
 async def fill(data: Path) -> None:
@@ -120,8 +120,8 @@ def visible(page: str) -> str:
         each.drop_tree()
     for each in root.xpath("//*[@lang != 'qps']"):
         each.drop_tree()
-    said = root.xpath("|".join(f"//@{name}" for name in SHOWN))
-    return "\n".join([*said, " ".join(root.xpath("//text()"))])
+    texts = root.xpath("|".join(f"//@{name}" for name in SHOWN))
+    return "\n".join([*texts, " ".join(root.xpath("//text()"))])
 
 
 def left(page: str) -> list[str]:
@@ -215,9 +215,9 @@ async def test_the_login_and_access_pages_are_translatable(client):
 
     wrong = await send(client, "/login", password="2")
     await send(client, "/login", password="1" * 20)
-    made = await send(client, "/access", do="make-token", name="T1", scope="add")
+    answer = await send(client, "/access", do="make-token", name="T1", scope="add")
     refused = await send(client, "/access", do="set-password", new="3" * 20, again="3" * 20)
 
-    for page in (wrong, made, refused):
+    for page in (wrong, answer, refused):
         assert "⟦" in page
         assert left(page) == []

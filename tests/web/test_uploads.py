@@ -156,7 +156,7 @@ async def test_a_client_that_disconnects_leaves_no_file(client, taken, left, eve
 
 
 @pytest.mark.parametrize(
-    ("given", "kept"),
+    ("name", "expected"),
     [
         ("bookmarks.html", "bookmarks.html"),
         ("../../etc/passwd", "passwd"),
@@ -168,8 +168,8 @@ async def test_a_client_that_disconnects_leaves_no_file(client, taken, left, eve
         ("x" * 500, "x" * 200),
     ],
 )
-def test_a_file_name_is_cleaned(given, kept):
-    assert clean_name(given) == kept
+def test_a_file_name_is_cleaned(name, expected):
+    assert clean_name(name) == expected
 
 
 def test_only_old_partial_uploads_are_deleted(tmp_path):

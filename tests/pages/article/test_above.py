@@ -18,26 +18,26 @@ def article_of(above: str, heading: str = TITLE) -> str:
 
 
 def test_a_list_of_links_above_the_title_is_removed():
-    found = article_of(f"<div><h2>Tools</h2><ul>{OTHERS}</ul></div>")
+    article = article_of(f"<div><h2>Tools</h2><ul>{OTHERS}</ul></div>")
 
-    assert "Another page" not in found
-    assert "Tools" not in found
-    assert SENTENCE.strip() in found
+    assert "Another page" not in article
+    assert "Tools" not in article
+    assert SENTENCE.strip() in article
 
 
 @pytest.mark.parametrize(
-    ("above", "said"),
+    ("above", "text"),
     [
         ("<p><b>Read first:</b> nothing that was ground here was sold.</p>", "Read first"),
         ("<div><img src=mill.jpg width=900 height=600></div>", "mill.jpg"),
         (f"<p>Told by those who kept it for all those years: {NAMES}.</p>", "Told by"),
     ],
 )
-def test_content_above_the_title_stays(above, said):
-    assert said in article_of(above)
+def test_content_above_the_title_stays(above, text):
+    assert text in article_of(above)
 
 
 def test_a_list_above_one_of_several_sections_stays():
-    found = article_of(f"<div><h2>Tools</h2><ul>{OTHERS}</ul></div>", heading="Mills")
+    article = article_of(f"<div><h2>Tools</h2><ul>{OTHERS}</ul></div>", heading="Mills")
 
-    assert "Another page" in found
+    assert "Another page" in article

@@ -85,33 +85,33 @@ def read(middle: str, head: str = "", around: str = "{}") -> str:
     ],
 )
 def test_lazily_loaded_pictures_are_extracted(written, source):
-    found = read(written)
+    article = read(written)
 
-    assert f'src="{source}"' in found
-    assert found.count("<img") == 1
+    assert f'src="{source}"' in article
+    assert article.count("<img") == 1
 
 
 def test_a_picture_appears_once_with_its_size():
-    found = read(
+    article = read(
         '<img class=lazy width=600 style="height: 400px">'
         '<noscript><img src="a.png"></noscript><img src=dot.gif width=1 height=1>'
     )
 
-    assert found.count("<img") == 1
-    assert 'width="600"' in found
+    assert article.count("<img") == 1
+    assert 'width="600"' in article
 
 
 def test_blurred_placeholders_are_removed():
     size = "width=900 height=600"
 
-    found = read(
+    article = read(
         f"<figure><div><div><img src=tiny.png {size}></div><img {size}>"
         f"<noscript><img src=large.png {size}></noscript></div></figure>"
         f"<p><img src=own.png width=90 height=60></p><img {size}>"
         f"<noscript><img src=next.png {size}></noscript>"
     )
 
-    assert re.findall(r'src="[^"]*/(\w+)\.png"', found) == ["large", "own", "next"]
+    assert re.findall(r'src="[^"]*/(\w+)\.png"', article) == ["large", "own", "next"]
 
 
 @pytest.mark.parametrize(
@@ -128,9 +128,9 @@ def test_blurred_placeholders_are_removed():
     ],
 )
 def test_short_content_is_kept(part):
-    found = read(part).removeprefix("<article>").removesuffix("</article>")
+    article = read(part).removeprefix("<article>").removesuffix("</article>")
 
-    assert found == part.replace("'", '"')
+    assert article == part.replace("'", '"')
 
 
 def test_a_gallery_of_pictures_that_link_to_larger_ones_stays():
@@ -150,12 +150,12 @@ def test_a_notebook_is_read_cell_by_cell():
     )
     page = f"<body><nav><a href=/>Home</a></nav><div id=notebook>{cells}</div></body>"
 
-    found = extract_article(page, URL).html
+    article = extract_article(page, URL).html
 
-    assert found.count('<pre><code class="language-ipython3">for x in') == 6
-    assert found.count("<img") == 6
-    assert found.count("is explained here") == 6
-    assert "Home" not in found
+    assert article.count('<pre><code class="language-ipython3">for x in') == 6
+    assert article.count("<img") == 6
+    assert article.count("is explained here") == 6
+    assert "Home" not in article
 
 
 def test_navigation_share_bars_related_links_and_comments_are_removed():
@@ -166,22 +166,22 @@ def test_navigation_share_bars_related_links_and_comments_are_removed():
         "<section class=comments><p>First!</p></section>"
     )
 
-    found = read(beside, around=f"<header class=site-header>Logo</header>{{}}{beside}")
+    article = read(beside, around=f"<header class=site-header>Logo</header>{{}}{beside}")
 
     for word in ("Share", "Elsewhere", "Menu", "Subscribe", "First!", "Logo"):
-        assert word not in found
+        assert word not in article
 
 
 def test_footnotes_link_in_both_directions():
-    found = read(
+    article = read(
         '<p>Said<sup id="r1"><a href="page.html#n1">1</a></sup></p>'
         '<aside class="footnotes"><ol><li id="n1">Note <a href="#r1">back</a></li></ol></aside>'
         '<p><a name="old">Old</a> <a href="#old">to it</a></p>'
     )
 
     for name in ("n1", "r1", "old"):
-        assert f'id="a-{name}"' in found
-        assert f'href="#a-{name}"' in found
+        assert f'id="a-{name}"' in article
+        assert f'href="#a-{name}"' in article
 
 
 @pytest.mark.parametrize(
@@ -205,9 +205,9 @@ def test_footnotes_link_in_both_directions():
     ],
 )
 def test_an_embed_becomes_a_card_with_its_host_and_a_link(frame, page, title):
-    found = read(f"<p>{frame}</iframe></p>")
+    article = read(f"<p>{frame}</iframe></p>")
 
-    link = re.search(r'<a class="embed" href="([^"]*)"[^>]*>([^<]*)</a>', found)
+    link = re.search(r'<a class="embed" href="([^"]*)"[^>]*>([^<]*)</a>', article)
     assert link
     assert link[1].endswith(page.removeprefix("https:"))
     assert title in link[2]
@@ -249,9 +249,9 @@ def test_an_embed_becomes_a_card_with_its_host_and_a_link(frame, page, title):
     ],
 )
 def test_an_embed_loaded_by_a_script_becomes_a_card(widget, page, title):
-    found = read(widget)
+    article = read(widget)
 
-    link = re.search(r'<a class="embed" href="([^"]*)"[^>]*>([^<]*)</a>', found)
+    link = re.search(r'<a class="embed" href="([^"]*)"[^>]*>([^<]*)</a>', article)
     assert link
     assert link[1] == page
     assert title in link[2]
@@ -261,14 +261,14 @@ def test_a_figure_around_an_embed_stays_only_with_a_caption():
     frame = "<div><iframe src=https://youtube.com/embed/abcdefg></iframe></div>"
     picture = '<img src="a.png">'
 
-    found = read(
+    article = read(
         f"<figure>{frame}</figure><figure>{frame}<figcaption>A talk</figcaption></figure>"
         f"<figure>{frame}{picture}</figure>"
     )
 
-    assert found.count('class="embed"') == 3
-    assert found.count("<figure>") == 2
-    assert "A talk</figcaption>" in found
+    assert article.count('class="embed"') == 3
+    assert article.count("<figure>") == 2
+    assert "A talk</figcaption>" in article
 
 
 @pytest.mark.parametrize(
@@ -287,9 +287,9 @@ def test_a_figure_around_an_embed_stays_only_with_a_caption():
 )
 @pytest.mark.parametrize("around", ["{}", "<p>{}</p>", "<div>{}</div>"])
 def test_an_embedded_document_becomes_a_card(document, page, around):
-    found = read(around.format(document))
+    article = read(around.format(document))
 
-    assert f'<a class="embed" href="{page}' in found
+    assert f'<a class="embed" href="{page}' in article
 
 
 @pytest.mark.parametrize("address", ["javascript:x.pdf", "data:text/html,x.pdf", "blob:x/a.pdf"])
@@ -322,23 +322,23 @@ def test_iframes_without_a_player_become_no_card(widget):
 
 
 def test_video_and_audio_keep_their_sources():
-    found = read('<video src="v.mp4" poster="p.jpg" width=4 height=3></video><audio src="a.ogg">')
+    article = read('<video src="v.mp4" poster="p.jpg" width=4 height=3></video><audio src="a.ogg">')
 
-    assert 'src="https://example.com/deep/v.mp4"' in found
-    assert 'poster="https://example.com/deep/p.jpg"' in found
-    assert 'src="https://example.com/deep/a.ogg"' in found
+    assert 'src="https://example.com/deep/v.mp4"' in article
+    assert 'poster="https://example.com/deep/p.jpg"' in article
+    assert 'src="https://example.com/deep/a.ogg"' in article
 
 
 def test_amp_video_and_iframe_elements_are_converted():
-    found = read(
+    article = read(
         "<amp-video poster=p.jpg><source src=v.mp4></amp-video>"
         "<amp-iframe src=https://maps.example.com/embed/1><p>Loading</amp-iframe>"
     )
 
-    assert 'poster="https://example.com/deep/p.jpg"' in found
-    assert 'src="https://example.com/deep/v.mp4"' in found
-    assert '<a class="embed" href="https://maps.example.com/embed/1"' in found
-    assert "Loading" not in found
+    assert 'poster="https://example.com/deep/p.jpg"' in article
+    assert 'src="https://example.com/deep/v.mp4"' in article
+    assert '<a class="embed" href="https://maps.example.com/embed/1"' in article
+    assert "Loading" not in article
 
 
 def test_a_caption_hidden_from_screen_readers_is_kept():
@@ -348,10 +348,10 @@ def test_a_caption_hidden_from_screen_readers_is_kept():
 
 
 def test_white_space_elements_separate_words_and_indent_code():
-    found = read("<p>one<span> </span>two</p><pre>a:<span>  </span>b</pre>")
+    article = read("<p>one<span> </span>two</p><pre>a:<span>  </span>b</pre>")
 
-    assert "one two" in found
-    assert "a:  b</pre>" in found
+    assert "one two" in article
+    assert "a:  b</pre>" in article
 
 
 MATH = (
@@ -390,10 +390,14 @@ NUMBERED = (
 def test_formulas_in_every_notation_become_mathml_with_their_source(written):
     scripts = "<script src=mathjax.js></script><script>inlineMath: [['$','$']]</script>"
 
-    found = read(f"<p>where {written} is</p>", scripts)
+    article = read(f"<p>where {written} is</p>", scripts)
 
-    assert re.search(r"where <math[^>]*><semantics>(<mrow>)+<mi>x</mi>(</mrow>)+<annotation", found)
-    assert '<annotation encoding="application/x-tex">x</annotation></semantics></math> is' in found
+    assert re.search(
+        r"where <math[^>]*><semantics>(<mrow>)+<mi>x</mi>(</mrow>)+<annotation", article
+    )
+    assert (
+        '<annotation encoding="application/x-tex">x</annotation></semantics></math> is' in article
+    )
 
 
 @pytest.mark.parametrize(
@@ -407,9 +411,9 @@ def test_formulas_in_every_notation_become_mathml_with_their_source(written):
     ],
 )
 def test_formula_letters_use_mathematical_alphabets(variant, letters, expected):
-    found = read(f'<p>so <math><mi mathvariant="{variant}">{letters}</mi></math> is</p>')
+    article = read(f'<p>so <math><mi mathvariant="{variant}">{letters}</mi></math> is</p>')
 
-    shown = re.search(r"<mi>(.*?)</mi>", found)[1]
+    shown = re.search(r"<mi>(.*?)</mi>", article)[1]
     named = [unicodedata.name(each).removeprefix("MATHEMATICAL ") for each in shown]
     assert "|".join(named) == expected
 
@@ -418,34 +422,34 @@ def test_formula_letters_use_mathematical_alphabets(variant, letters, expected):
     "written", [r"\newenvironment{a}{x}{y}\begin{a}\end{a}", r"\newcommand{\R}{\R\R}\R"]
 )
 def test_a_formula_with_definitions_becomes_code(written):
-    found = read(rf"<p>so \({written}\) is</p>", "<script src=mathjax.js></script>")
+    article = read(rf"<p>so \({written}\) is</p>", "<script src=mathjax.js></script>")
 
-    assert f"{written}</code>" in found
+    assert f"{written}</code>" in article
 
 
 def test_the_length_of_all_formulas_of_a_page_is_limited():
     long = r"\text{" + "x" * (MAX_FORMULA - 20) + "}"
     formulas = " ".join(rf"\({long}{n}\)" for n in range(60))
 
-    found = read(f"<p>{formulas}</p>", "<script src=katex.js></script>")
+    article = read(f"<p>{formulas}</p>", "<script src=katex.js></script>")
 
-    assert 30 < found.count("<math") < 50
+    assert 30 < article.count("<math") < 50
 
 
 def test_money_and_code_are_not_formulas():
-    found = read(
+    article = read(
         r"<p>from $5 to $7, \(a</p><pre>$$x$$</pre><p><code>\(x\)</code></p>",
         "<script src=katex.js></script><script>['$', '$']</script>",
     )
 
-    assert "<math" not in found
-    assert "from $5 to $7" in found
+    assert "<math" not in article
+    assert "from $5 to $7" in article
 
 
 def test_unsupported_latex_is_shown_as_written():
-    found = read(r"<p>\(\frac{\)</p>", "<script src=katex.js></script>")
+    article = read(r"<p>\(\frac{\)</p>", "<script src=katex.js></script>")
 
-    assert r'<code class="language-tex">\frac{</code>' in found
+    assert r'<code class="language-tex">\frac{</code>' in article
 
 
 @pytest.mark.parametrize(
@@ -464,15 +468,15 @@ def test_code_keeps_its_lines_its_indentation_and_its_language(written):
 
 
 def test_an_svg_keeps_its_styles_and_icons_are_removed():
-    found = read(
+    article = read(
         "<svg viewBox='0 0 90 90'><style>.a{fill:red;stroke:url(#g)}</style><defs>"
         "<linearGradient id=g></linearGradient></defs><path class=a d='M0 0L9 9'/></svg>"
         "<svg width=16 height=16><path d='M0 0'/></svg>"
     )
 
-    assert found.count("<svg") == 1
-    assert '<path d="M0 0L9 9" fill="red" stroke="url(#a-g)">' in found
-    assert '<linearGradient id="a-g">' in found
+    assert article.count("<svg") == 1
+    assert '<path d="M0 0L9 9" fill="red" stroke="url(#a-g)">' in article
+    assert '<linearGradient id="a-g">' in article
 
 
 def test_right_to_left_text_keeps_its_direction():
@@ -483,24 +487,24 @@ def test_right_to_left_text_keeps_its_direction():
 
 @pytest.mark.parametrize("label", ["<span class=lang>js</span>", "<div>JS</div>"])
 def test_a_language_label_above_code_is_not_part_of_the_code(label):
-    found = read(f"<div class=language-js>{label}<pre><code>let a = 1</code></pre></div>")
+    article = read(f"<div class=language-js>{label}<pre><code>let a = 1</code></pre></div>")
 
-    assert '<pre><code class="language-js">let a = 1</code></pre>' in found
-    assert ">js<" not in found.lower()
+    assert '<pre><code class="language-js">let a = 1</code></pre>' in article
+    assert ">js<" not in article.lower()
 
 
 def test_text_above_a_code_frame_stays():
-    found = read("<p>js</p><pre class=language-js>let a = 1</pre>")
+    article = read("<p>js</p><pre class=language-js>let a = 1</pre>")
 
-    assert "<p>js</p>" in found
+    assert "<p>js</p>" in article
 
 
 def test_a_data_table_of_links_stays():
     row = "<tr><td><a href=/{0}>https://example.com/watch?v={0}</a><td>short {0}"
     rows = "".join(row.format(n) for n in range(4))
-    found = read(f"<div class=wrapper><table><tr><th>Address<th>Name{rows}</table></div>")
+    article = read(f"<div class=wrapper><table><tr><th>Address<th>Name{rows}</table></div>")
 
-    assert found.count("<tr>") == 5
+    assert article.count("<tr>") == 5
 
 
 def test_a_paragraph_that_is_one_link_is_kept_in_a_wrapper_if_it_is_a_sentence():
@@ -513,7 +517,7 @@ def test_a_paragraph_that_is_one_link_is_kept_in_a_wrapper_if_it_is_a_sentence()
 def test_a_step_with_a_link_is_kept_next_to_steps_without_links():
     link = "<a href=/x>the panel</a>"
     step = f"<div>1. Right-click, and open {link}.</div>"
-    found = read(f"<div>{step}<div>2. Select it.</div><div>3. Save.</div></div>")
-    assert "1. Right-click" in found
-    found = read(f"<div><div class=more>More: {link}</div><div>2. Select it.</div></div>")
-    assert "More" not in found
+    article = read(f"<div>{step}<div>2. Select it.</div><div>3. Save.</div></div>")
+    assert "1. Right-click" in article
+    article = read(f"<div><div class=more>More: {link}</div><div>2. Select it.</div></div>")
+    assert "More" not in article

@@ -17,9 +17,9 @@ def article_of(body: str) -> str:
 def test_pictures_linked_to_themselves_are_a_gallery():
     items = "".join(f'<li><a href="{n}.jpg"><img src="s{n}.jpg"></a></li>' for n in range(8))
 
-    found = article_of(f"<div id=main><h2>The mill</h2><ul>{items}</ul></div>")
+    article = article_of(f"<div id=main><h2>The mill</h2><ul>{items}</ul></div>")
 
-    assert found.count("<img") == 8
+    assert article.count("<img") == 8
 
 
 def test_all_sections_of_a_manual_are_extracted():
@@ -29,9 +29,9 @@ def test_all_sections_of_a_manual_are_extracted():
         for n, size in enumerate((2, 9, 1, 3))
     )
 
-    found = article_of(f"<div id=header><h1>Mill</h1></div><div id=content>{sections}</div>")
+    article = article_of(f"<div id=header><h1>Mill</h1></div><div id=content>{sections}</div>")
 
-    assert all(f"Part {n}</h2>" in found for n in range(4))
+    assert all(f"Part {n}</h2>" in article for n in range(4))
 
 
 def test_all_posts_of_a_thread_without_paragraphs_are_extracted():
@@ -41,9 +41,9 @@ def test_all_posts_of_a_thread_without_paragraphs_are_extracted():
     )
     quoting = posts.replace("<span>", "<span></span><table><tr><td>said</td></tr></table><span>")
 
-    found = article_of(f"<h1>Mills</h1><div id=posts>{quoting}</div>")
+    article = article_of(f"<h1>Mills</h1><div id=posts>{quoting}</div>")
 
-    assert all(name in found for name in ("Ada", "Grace", "Mary"))
+    assert all(name in article for name in ("Ada", "Grace", "Mary"))
 
 
 def test_a_text_in_sections_keeps_its_title_and_its_motto():
@@ -52,10 +52,10 @@ def test_a_text_in_sections_keeps_its_title_and_its_motto():
     )
     above = "<h1>On mills</h1><blockquote><p>Grind - A miller</p></blockquote>"
 
-    found = article_of(f"<div class=book>{above}{sections}</div>")
+    article = article_of(f"<div class=book>{above}{sections}</div>")
 
-    assert "On mills" in found
-    assert "A miller" in found
+    assert "On mills" in article
+    assert "A miller" in article
 
 
 def test_the_number_of_a_heading_stays():
@@ -65,21 +65,21 @@ def test_the_number_of_a_heading_stays():
 
 
 def test_a_short_article_does_not_include_its_surroundings():
-    found = article_of(
+    article = article_of(
         f"<p class=breadcrumbs>Boards / Mills</p><article><p>{SENTENCE * 4}</p></article>"
         f"<footer class=site-footer><p>Made from a dump, by a program, in July.</p></footer>"
     )
 
-    assert "Boards" not in found
-    assert "dump" not in found
+    assert "Boards" not in article
+    assert "dump" not in article
 
 
 def test_text_directly_in_a_section_is_extracted():
-    found = article_of(
+    article = article_of(
         f"<section>{SENTENCE}<b>Twice.</b></section><div><p>{SENTENCE * 9}</p></div>"
     )
 
-    assert "Twice." in found
+    assert "Twice." in article
 
 
 def test_a_page_of_links_is_its_main_element():
@@ -87,40 +87,40 @@ def test_a_page_of_links_is_its_main_element():
 
     toast = "<aside class=toast><div><p>A new version of content is available.</p></div></aside>"
 
-    found = article_of(f"<div><main><ul>{links}</ul></main></div>{toast}")
+    article = article_of(f"<div><main><ul>{links}</ul></main></div>{toast}")
 
-    assert found.count("A mill by the river") == 9
-    assert "available" not in found
+    assert article.count("A mill by the river") == 9
+    assert "available" not in article
 
 
 def test_class_names_do_not_remove_a_heading_followed_by_text():
     section = f'<h2 id="footer">Footer</h2><p>{SENTENCE * 3}</p>'
     beside = '<h2 id="comments">Comments</h2><ol class="comments"><li>First!</li></ol>'
 
-    found = article_of(
+    article = article_of(
         f'<div id=content><h1 id="menu">Menu</h1><p>{SENTENCE}</p>'
         f"<p>{SENTENCE * 9}</p>{section}{beside}</div>"
     )
 
-    assert ">Menu</h2>" in found
-    assert ">Footer</h2>" in found
-    assert "Comments" not in found
+    assert ">Menu</h2>" in article
+    assert ">Footer</h2>" in article
+    assert "Comments" not in article
 
 
 def test_content_hidden_until_a_script_runs_is_extracted():
     for hidden in ("hidden", "aria-hidden=true", "style='display: none'"):
-        found = extract_article(f"<body {hidden}><article><p>{SENTENCE * 9}</p></article>", URL)
+        article = extract_article(f"<body {hidden}><article><p>{SENTENCE * 9}</p></article>", URL)
 
-        assert SENTENCE.strip() in found.text
+        assert SENTENCE.strip() in article.text
 
 
 @pytest.mark.parametrize("name", ["header-anchor", "section-header", "header"])
 def test_a_heading_with_the_class_header_stays(name):
     middle = f"<h2 class={name}>In autumn</h2><ul><li>Rye</li><li>Barley</li></ul>"
 
-    found = article_of(f"<article><p>{SENTENCE * 9}</p>{middle}<p>{SENTENCE * 9}</p></article>")
+    article = article_of(f"<article><p>{SENTENCE * 9}</p>{middle}<p>{SENTENCE * 9}</p></article>")
 
-    assert "In autumn</h2>" in found
+    assert "In autumn</h2>" in article
 
 
 @pytest.mark.parametrize("name", ["scroll-x", "media", "widget"])
@@ -129,11 +129,11 @@ def test_data_tables_and_pictures_stay_in_elements_of_any_class(name):
     picture = f"<div class={name}><img src=a.jpg><small>A sack</small></div>"
     middle = f"{table}<p>{SENTENCE * 9}</p>{picture}"
 
-    found = article_of(f"<article><p>{SENTENCE * 9}</p>{middle}<p>{SENTENCE * 9}</p></article>")
+    article = article_of(f"<article><p>{SENTENCE * 9}</p>{middle}<p>{SENTENCE * 9}</p></article>")
 
-    assert "<table>" in found
-    assert "<img" in found
-    assert "A sack" in found
+    assert "<table>" in article
+    assert "<img" in article
+    assert "A sack" in article
 
 
 def test_sections_with_ids_from_their_headings_stay():
@@ -143,9 +143,9 @@ def test_sections_with_ids_from_their_headings_stay():
 
     names = ("Wheels", "Legends", "Related work", "Community")
 
-    found = article_of(f"<main><h1>Mills</h1>{''.join(map(section, names))}</main>")
+    article = article_of(f"<main><h1>Mills</h1>{''.join(map(section, names))}</main>")
 
-    assert all(f"{name}</h2>" in found for name in names)
+    assert all(f"{name}</h2>" in article for name in names)
 
 
 def test_sections_named_by_headings_are_removed_without_prose_or_with_comments():
@@ -156,35 +156,35 @@ def test_sections_named_by_headings_are_removed_without_prose_or_with_comments()
         f"<section id=comments><h2>Comments</h2><p>{SENTENCE * 2} I saw it.</p></section></main>"
     )
 
-    found = article_of(page)
+    article = article_of(page)
 
-    assert "Wheels" in found
-    assert "Mill number" not in found
-    assert "I saw it" not in found
+    assert "Wheels" in article
+    assert "Mill number" not in article
+    assert "I saw it" not in article
 
 
 def test_text_next_to_a_large_figure_is_extracted():
     opening = "<h2>Before</h2><ol><li>Take the stone.</li></ol><pre>mill --turn</pre>"
 
-    found = article_of(
+    article = article_of(
         f"<div class=post><p>{SENTENCE}</p>{opening}"
         f"<figure><img src=a.png><figure>{f'<p>{SENTENCE * 3}</p>' * 9}</figure></figure></div>"
     )
 
-    assert "Before</h2>" in found
-    assert "Take the stone." in found
-    assert "mill --turn" in found
+    assert "Before</h2>" in article
+    assert "Take the stone." in article
+    assert "mill --turn" in article
 
 
 def test_paragraphs_in_an_element_named_shared_stay():
     prose = f"<p>{SENTENCE}</p><p>{SENTENCE}</p>"
 
-    found = article_of(
+    article = article_of(
         f'<div class="entry share">{prose}</div><div class=share><p>Share</p><p>Send</p></div>'
     )
 
-    assert found.count("The mill stood") == 2
-    assert "Send" not in found
+    assert article.count("The mill stood") == 2
+    assert "Send" not in article
 
 
 def test_tag_lists_are_removed_and_page_lists_stay():
@@ -192,10 +192,10 @@ def test_tag_lists_are_removed_and_page_lists_stay():
     filed = '<ul><li><a href="/tag/mills/">mills</a></li><li><a rel=tag href="/w">wheels</a></ul>'
     read = '<h2>Sources</h2><ul><li><a href="/mills/">On mills</a></li></ul>'
 
-    found = article_of(f"<article>{text}{read}<div>Tags: {filed}</div></article>")
+    article = article_of(f"<article>{text}{read}<div>Tags: {filed}</div></article>")
 
-    assert "On mills" in found
-    assert "wheels" not in found
+    assert "On mills" in article
+    assert "wheels" not in article
 
 
 def test_elements_named_navigation_are_removed_if_they_contain_only_links():
@@ -203,11 +203,13 @@ def test_elements_named_navigation_are_removed_if_they_contain_only_links():
     around = '<ul class="post-navigation"><li><a href="/b">Older wheel</a></ul>'
     directions = '<ul class="nav"><li>Turn <a href="/c">left</a> at the mill, and stop.</ul>'
 
-    found = article_of(f"<article><h2>Mills</h2>{crumbs}{around}<p>{SENTENCE * 9}</p>{directions}")
+    article = article_of(
+        f"<article><h2>Mills</h2>{crumbs}{around}<p>{SENTENCE * 9}</p>{directions}"
+    )
 
-    assert "Articles" not in found
-    assert "Older wheel" not in found
-    assert "at the mill, and stop" in found
+    assert "Articles" not in article
+    assert "Older wheel" not in article
+    assert "at the mill, and stop" in article
 
 
 def test_elements_named_newsletter_or_related_are_removed():
@@ -216,10 +218,10 @@ def test_elements_named_newsletter_or_related_are_removed():
         "<section class=newsletter-box><h4>Letters from the mill</h4></section>"
     )
 
-    found = article_of(f"<article><p>{SENTENCE * 9}</p>{offered}</article>")
+    article = article_of(f"<article><p>{SENTENCE * 9}</p>{offered}</article>")
 
-    assert "Another mill" not in found
-    assert "Letters" not in found
+    assert "Another mill" not in article
+    assert "Letters" not in article
 
 
 def test_navigation_next_to_an_article_is_removed_despite_the_class_post():
@@ -228,10 +230,10 @@ def test_navigation_next_to_an_article_is_removed_despite_the_class_post():
 
     text = f"<p>{SENTENCE * 5}</p>" * 2
 
-    found = article_of(f"<div class=entry-content>{text}</div>{around}")
+    article = article_of(f"<div class=entry-content>{text}</div>{around}")
 
-    assert SENTENCE.strip() in found
-    assert "More of them" not in found
+    assert SENTENCE.strip() in article
+    assert "More of them" not in article
 
 
 LOOSE = (
@@ -246,13 +248,13 @@ LOOSE = (
 
 @pytest.mark.parametrize("text", LOOSE, ids=["breaks", "lines", "div", "p", "headings", "table"])
 def test_text_directly_in_the_body_is_in_the_article(text):
-    found = extract_article(f"<title>Mill</title><body>{text}", URL).text
+    article = extract_article(f"<title>Mill</title><body>{text}", URL).text
 
-    assert [found.find(word) for word in ("First", "Second", "Third")] == sorted(
-        found.find(word) for word in ("First", "Second", "Third")
+    assert [article.find(word) for word in ("First", "Second", "Third")] == sorted(
+        article.find(word) for word in ("First", "Second", "Third")
     )
-    assert "First" in found
-    assert SENTENCE not in text or found.count(SENTENCE.strip()) == text.count(SENTENCE.strip())
+    assert "First" in article
+    assert SENTENCE not in text or article.count(SENTENCE.strip()) == text.count(SENTENCE.strip())
 
 
 @pytest.mark.parametrize(
@@ -264,15 +266,15 @@ def test_text_next_to_a_block_is_in_the_article(tag):
     text = f"<{tag}>First. {SENTENCE * 3}{block}Third. {SENTENCE * 3}</{tag}>"
     container = f"<table><tr>{text}</table>" if tag == "td" else text
 
-    found = article_of(container)
+    article = article_of(container)
 
-    assert found.find("First") < found.find("Second") < found.find("Third")
-    assert "First" in found
+    assert article.find("First") < article.find("Second") < article.find("Third")
+    assert "First" in article
 
 
 def test_links_directly_in_the_body_are_not_part_of_an_article():
     links = "".join(f'<a href="/{n}">Page {n}</a> | ' for n in range(5))
 
-    found = article_of(f"{links}<div id=content><p>{SENTENCE * 9}</p><p>{SENTENCE * 9}</p></div>")
+    article = article_of(f"{links}<div id=content><p>{SENTENCE * 9}</p><p>{SENTENCE * 9}</p></div>")
 
-    assert "Page 3" not in found
+    assert "Page 3" not in article

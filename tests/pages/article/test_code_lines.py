@@ -52,9 +52,9 @@ def test_each_line_of_code_is_a_line(around, before, after):
         "".join(f"{before.format(n)}{line}{after}" for n, line in enumerate(lines, 1))
     )
     article = extract_article(f"<article><h1>Kites</h1>{TEXT}{code}{TEXT}</article>", "http://a/")
-    found = re.search("<pre>(.*?)</pre>", article.html, re.DOTALL)
-    assert found
-    assert unescape(re.sub("<.*?>", "", found[1])).rstrip("\n").split("\n") == LINES
+    match = re.search("<pre>(.*?)</pre>", article.html, re.DOTALL)
+    assert match
+    assert unescape(re.sub("<.*?>", "", match[1])).rstrip("\n").split("\n") == LINES
 
 
 def test_tokens_of_one_line_stay_in_it():

@@ -45,9 +45,9 @@ def test_lone_surrogates_in_metadata_are_replaced():
 
 
 def test_a_form_feed_is_white_space():
-    found = extract_article(f"<article>RFC 1\f2 &#12;{WORDS}<p>{WORDS}</p></article>", URL)
+    article = extract_article(f"<article>RFC 1\f2 &#12;{WORDS}<p>{WORDS}</p></article>", URL)
 
-    assert found.text.startswith("RFC 1 2 The mill")
+    assert article.text.startswith("RFC 1 2 The mill")
 
 
 def test_a_page_without_an_article_is_extracted_as_text():
@@ -140,10 +140,10 @@ def test_a_dateline_is_the_publication_date_if_there_is_no_other():
     content = (
         "<p>Posted on July 13, 2014</p>" + "<p>The mill stood by the river, for years.</p>" * 20
     )
-    known = '<meta property="article:published_time" content="2014-07-12">'
+    metadata = '<meta property="article:published_time" content="2014-07-12">'
 
     assert extract_article(f"<article>{content}</article>", URL).metadata.published == "2014-07-13"
     assert (
-        extract_article(f"{known}<article>{content}</article>", URL).metadata.published
+        extract_article(f"{metadata}<article>{content}</article>", URL).metadata.published
         == "2014-07-12"
     )

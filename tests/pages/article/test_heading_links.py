@@ -25,11 +25,11 @@ def read(heading):
     ],
 )
 def test_a_permalink_is_removed_and_the_heading_keeps_its_id(heading):
-    found = read(heading)
+    article = read(heading)
 
-    assert '<h2 id="a-knots">Knots' in found
-    assert "</svg>" not in found
-    assert "href" not in found
+    assert '<h2 id="a-knots">Knots' in article
+    assert "</svg>" not in article
+    assert "href" not in article
 
 
 @pytest.mark.parametrize(
@@ -57,8 +57,8 @@ def test_links_to_notes_and_links_with_words_stay(heading):
     ],
 )
 def test_edit_links_are_removed_with_their_brackets(written):
-    found = read(written)
+    article = read(written)
 
-    assert '<h2 id="a-h">History' in found
-    assert "edit" not in found
-    assert "[" not in found
+    assert '<h2 id="a-h">History' in article
+    assert "edit" not in article
+    assert "[" not in article

@@ -24,19 +24,19 @@ def read(body, title=TITLE):
 
 
 def test_a_lead_picture_is_in_the_head_with_its_caption():
-    found = read(OUTSIDE)
+    article = read(OUTSIDE)
 
-    assert "hero.jpg" in found.head
-    assert "The wheel</figcaption>" in found.head
-    assert "hero.jpg" not in found.html
-    assert "The wheel" not in found.html
+    assert "hero.jpg" in article.head
+    assert "The wheel</figcaption>" in article.head
+    assert "hero.jpg" not in article.html
+    assert "The wheel" not in article.html
 
 
 def test_a_picture_in_the_article_keeps_its_position():
-    found = read(f"<article><h1>{TITLE}</h1>{PROSE}{PICTURE}{PROSE * 3}</article>")
+    article = read(f"<article><h1>{TITLE}</h1>{PROSE}{PICTURE}{PROSE * 3}</article>")
 
-    assert "hero.jpg" in found.html
-    assert "hero.jpg" not in found.head
+    assert "hero.jpg" in article.html
+    assert "hero.jpg" not in article.head
 
 
 @pytest.mark.parametrize(
@@ -52,11 +52,11 @@ def test_a_picture_in_the_article_keeps_its_position():
     ],
 )
 def test_a_heading_equal_to_the_title_is_in_the_head(above):
-    found = read(f"<article>{above}{PROSE * 4}</article>")
+    article = read(f"<article>{above}{PROSE * 4}</article>")
 
-    assert "mill" in found.head
-    assert found.head.startswith("<h")
-    assert ">The mill" not in found.html.replace(f">{SENTENCE[:8]} stood", "")
+    assert "mill" in article.head
+    assert article.head.startswith("<h")
+    assert ">The mill" not in article.html.replace(f">{SENTENCE[:8]} stood", "")
 
 
 @pytest.mark.parametrize(
@@ -72,26 +72,26 @@ def test_a_heading_equal_to_the_title_is_in_the_head(above):
     ],
 )
 def test_any_other_heading_stays_in_the_text(above):
-    found = read(f"<article>{above}{PROSE * 4}</article>")
+    article = read(f"<article>{above}{PROSE * 4}</article>")
 
-    assert found.head == ""
-    assert "</h2>" in found.html
+    assert article.head == ""
+    assert "</h2>" in article.html
 
 
 def test_a_page_with_only_a_title_keeps_it_as_text():
-    found = read(f"<article><h1>{TITLE}</h1></article>")
+    article = read(f"<article><h1>{TITLE}</h1></article>")
 
-    assert found.head == ""
-    assert TITLE in found.html
+    assert article.head == ""
+    assert TITLE in article.html
 
 
 def test_headings_in_the_text_start_at_level_two():
     sections = f"<h2>Wheels</h2>{PROSE}<h3>Paddles</h3>{PROSE}"
 
-    found = read(f"<article><h1>{TITLE}</h1>{sections}{PROSE}</article>")
+    article = read(f"<article><h1>{TITLE}</h1>{sections}{PROSE}</article>")
 
-    assert "Wheels</h2>" in found.html
-    assert "Paddles</h3>" in found.html
+    assert "Wheels</h2>" in article.html
+    assert "Paddles</h3>" in article.html
 
 
 def test_a_subtitle_keeps_its_position_before_or_after_the_picture():
@@ -110,33 +110,33 @@ def test_an_abstract_and_later_content_are_text():
     other = SENTENCE.replace("mill", "weir")
     story = f"<div class=story>{PROSE.replace('mill', 'forge') * 4}<p>{other * 5}</p></div>"
 
-    found = read(f"<header><h1>{TITLE}</h1>{abstract}{PICTURE}</header>{story}")
+    article = read(f"<header><h1>{TITLE}</h1>{abstract}{PICTURE}</header>{story}")
 
-    assert "hero.jpg" not in found.head
-    assert found.html.index("The mill stood") < found.html.index("hero.jpg")
+    assert "hero.jpg" not in article.head
+    assert article.html.index("The mill stood") < article.html.index("hero.jpg")
 
 
 def test_a_subtitle_heading_has_no_heading_level():
     header = f"<h1>{TITLE}</h1><div class=description><h2>How villages shared a wheel</h2></div>"
 
-    found = read(f"<header>{header}</header><div class=story>{PROSE * 4}</div>")
+    article = read(f"<header>{header}</header><div class=story>{PROSE * 4}</div>")
 
-    assert "How villages shared a wheel</p>" in found.html
+    assert "How villages shared a wheel</p>" in article.html
 
 
 @pytest.mark.parametrize("around", ["", " dir=rtl"])
 def test_an_article_document_has_the_head_in_a_header(around):
-    found = extract_article(f"<title>{TITLE}</title><body{around}>{OUTSIDE}", URL)
+    article = extract_article(f"<title>{TITLE}</title><body{around}>{OUTSIDE}", URL)
 
-    kept = read_article_document(write_article_document(found))[1]
+    reread = read_article_document(write_article_document(article))[1]
 
-    assert kept == whole(found) == sanitise(kept)
-    assert to_text(kept) == found.text
-    header = kept[kept.index("<header>") : kept.index("</header>")]
+    assert reread == whole(article) == sanitise(reread)
+    assert to_text(reread) == article.text
+    header = reread[reread.index("<header>") : reread.index("</header>")]
     assert "hero.jpg" in header
     assert SENTENCE not in header
-    assert kept.count("<header>") == 1
-    assert kept.startswith("<div " if around else "<header>")
+    assert reread.count("<header>") == 1
+    assert reread.startswith("<div " if around else "<header>")
 
 
 def test_an_article_without_a_head_is_read_back_unchanged():
@@ -149,9 +149,9 @@ def test_an_article_without_a_head_is_read_back_unchanged():
 def test_a_complete_page_has_its_title_once():
     page = f"<title>{TITLE}</title><body><nav><a href=/a>{SENTENCE * 300}</a></nav>{OUTSIDE}"
 
-    found = extract_rendered(page, URL)
+    article = extract_rendered(page, URL)
 
-    assert whole(found).count(TITLE) == 1
+    assert whole(article).count(TITLE) == 1
 
 
 @pytest.mark.parametrize(("length", "is_there"), [(20, False), (300, True)])

@@ -13,8 +13,8 @@ NAV = "<header><nav><a href=/a>Home</a> <a href=/b>About</a></nav></header>"
 
 
 def linked(**data: object) -> str:
-    stated = json.dumps({"@type": "BlogPosting", "headline": "Mills", **data})
-    return f"<script type=application/ld+json>{stated}</script>".replace("</p>", "<\\/p>")
+    data_block = json.dumps({"@type": "BlogPosting", "headline": "Mills", **data})
+    return f"<script type=application/ld+json>{data_block}</script>".replace("</p>", "<\\/p>")
 
 
 @pytest.mark.parametrize(

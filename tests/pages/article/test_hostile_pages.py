@@ -75,9 +75,9 @@ NESTED = {
 
 def cost(page: str) -> float:
     """Return the CPU seconds that reading a page takes."""
-    begun = time.process_time()
+    start = time.process_time()
     assert isinstance(extract_article(page, URL), Article)
-    return time.process_time() - begun
+    return time.process_time() - start
 
 
 def test_the_cost_of_repeated_markup_is_linear(subtests):
@@ -102,8 +102,8 @@ def test_emphasis_left_open_does_not_multiply_the_blocks_in_it(names):
     opened = "".join(f"<{names[n % len(names)]}>" for n in range(DEEP // 2))
     blocks = "<p>some words of the article</p>" * 100
 
-    found = extract_article(f"<body><article>{LONG}{opened}{blocks}", URL).html
+    article = extract_article(f"<body><article>{LONG}{opened}{blocks}", URL).html
 
-    assert found.count("some words of the article") == 100
-    assert all(found.count(f"<{name}>") <= 101 for name in names)
-    assert len(found) < 3 * len(LONG + opened + blocks)
+    assert article.count("some words of the article") == 100
+    assert all(article.count(f"<{name}>") <= 101 for name in names)
+    assert len(article) < 3 * len(LONG + opened + blocks)

@@ -28,10 +28,10 @@ def article_of(body, title="The mill"):
     ],
 )
 def test_a_subtitle_in_the_header_is_part_of_the_article(subtitle):
-    found = article_of(f"<header class=top><h1>The mill</h1>{subtitle}</header>{STORY}")
+    article = article_of(f"<header class=top><h1>The mill</h1>{subtitle}</header>{STORY}")
 
-    assert found.index(SUBTITLE) < found.index(SENTENCE)
-    assert found.count(SUBTITLE) == 1
+    assert article.index(SUBTITLE) < article.index(SENTENCE)
+    assert article.count(SUBTITLE) == 1
 
 
 @pytest.mark.parametrize(
@@ -43,20 +43,24 @@ def test_a_subtitle_in_the_header_is_part_of_the_article(subtitle):
     ],
 )
 def test_a_lead_picture_is_part_of_the_article(body):
-    found = article_of(body)
+    article = article_of(body)
 
-    assert found.index("hero.jpg") < found.index("The wheel</figcaption>") < found.index(SENTENCE)
-    assert found.count("<img") == 1
+    assert (
+        article.index("hero.jpg")
+        < article.index("The wheel</figcaption>")
+        < article.index(SENTENCE)
+    )
+    assert article.count("<img") == 1
 
 
 def test_content_of_the_article_is_not_repeated_in_the_lead():
     header = f"<header class=top><h1>The mill</h1><p class=intro>{SUBTITLE}</p>{PICTURE}</header>"
     again = f"<p>{SUBTITLE}</p><img src=/thumbs/hero-300x200.jpg>"
 
-    found = article_of(f"{header}<div class=story>{PROSE}{again}{PROSE * 3}</div>")
+    article = article_of(f"{header}<div class=story>{PROSE}{again}{PROSE * 3}</div>")
 
-    assert found.count(SUBTITLE) == 1
-    assert "hero.jpg" not in found
+    assert article.count(SUBTITLE) == 1
+    assert "hero.jpg" not in article
 
 
 @pytest.mark.parametrize(
@@ -73,16 +77,16 @@ def test_content_of_the_article_is_not_repeated_in_the_lead():
 def test_authors_breadcrumbs_and_share_bars_are_not_in_the_lead(beside):
     alone = article_of(f"<header class=top><h1>The mill</h1></header>{STORY}")
 
-    found = article_of(f"<header class=top><h1>The mill</h1>{beside}</header>{STORY}")
+    article = article_of(f"<header class=top><h1>The mill</h1>{beside}</header>{STORY}")
 
-    assert found == alone
+    assert article == alone
 
 
 def test_the_lead_of_another_text_is_left_out():
     other = f"<p>{'Something else is told here of quite another matter. ' * 8}</p>"
     teaser = f"<h1>The mill</h1><p class=intro>{SUBTITLE}</p><div class=sidebar>{other}</div>"
 
-    found = article_of(f"<div class=top>{teaser}</div>{STORY}")
+    article = article_of(f"<div class=top>{teaser}</div>{STORY}")
 
-    assert SENTENCE in found
-    assert SUBTITLE not in found
+    assert SENTENCE in article
+    assert SUBTITLE not in article

@@ -50,15 +50,15 @@ def test_a_url_with_the_next_number_is_the_next_page(url, following):
 )
 def test_any_other_url_is_not_the_next_page(url, following):
     base = "https://paper.example"
-    there = following if following.startswith("https") else base + following
-    assert not is_next_page(base + url, there)
+    target = following if following.startswith("https") else base + following
+    assert not is_next_page(base + url, target)
 
 
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_any_two_urls_can_be_compared(url, following):
-    here, there = f"https://a.example/{url}", f"https://a.example/{following}"
+    current, target = f"https://a.example/{url}", f"https://a.example/{following}"
 
-    assert not (is_next_page(here, there) and is_next_page(there, here))
+    assert not (is_next_page(current, target) and is_next_page(target, current))
 
 
 def test_a_long_path_of_digits_is_fast():

@@ -26,13 +26,13 @@ def article_of(body):
     ],
 )
 def test_linked_notes_are_extracted_with_their_heading(notes):
-    found = article_of(f"<main>{STORY}</main>{SIDE}{notes}")
+    article = article_of(f"<main>{STORY}</main>{SIDE}{notes}")
 
-    assert found.count("As the ledger has it.") == 1
-    assert "Notes</h2>" in found
-    assert 'href="#a-n1"' in found
-    assert 'id="a-n1"' in found
-    assert "Elsewhere" not in found
+    assert article.count("As the ledger has it.") == 1
+    assert "Notes</h2>" in article
+    assert 'href="#a-n1"' in article
+    assert 'id="a-n1"' in article
+    assert "Elsewhere" not in article
 
 
 @pytest.mark.parametrize(
@@ -49,9 +49,9 @@ def test_other_link_targets_are_not_extracted(other):
 
 @pytest.mark.parametrize("behind", ["", "<div><h2>Chimneys</h2></div>"])
 def test_a_remark_between_paragraphs_stays(behind):
-    aside = "<aside><p>Mills of this kind had no chimney.</p></aside>"
+    remark = "<aside><p>Mills of this kind had no chimney.</p></aside>"
 
-    assert "no chimney" in article_of(f"<main>{PROSE * 3}{aside}{behind}{PROSE * 3}</main>")
+    assert "no chimney" in article_of(f"<main>{PROSE * 3}{remark}{behind}{PROSE * 3}</main>")
 
 
 @pytest.mark.parametrize(
@@ -67,6 +67,6 @@ def test_asides_with_links_to_other_pages_are_removed(aside):
 
 
 def test_an_aside_at_the_end_is_removed():
-    aside = "<aside><p>Our letters come on Mondays.</p></aside>"
+    remark = "<aside><p>Our letters come on Mondays.</p></aside>"
 
-    assert "letters" not in article_of(f"<main>{PROSE * 6}{aside}</main>")
+    assert "letters" not in article_of(f"<main>{PROSE * 6}{remark}</main>")

@@ -67,7 +67,7 @@ MENU = "<ul><li><a href=/a>First page</a></li><li><a href=/b>Second page</a></li
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "page",
     [
         f"<h3><button aria-controls=p>Why?</button></h3><div id=p hidden>{ANSWER}</div>",
         f"<h3><button>Why?</button></h3><div>{ANSWER}</div>",
@@ -79,15 +79,17 @@ MENU = "<ul><li><a href=/a>First page</a></li><li><a href=/b>Second page</a></li
         ),
     ],
 )
-def test_a_panel_is_shown_below_its_button_as_a_heading(asked):
-    found = read(asked)
-    assert re.sub("<.*?>", "", found).split("?") == ["Why", re.sub("<.*?>", "", ANSWER)]
-    assert re.search(r"<h[2-6][^>]*>(?:<[^>]*>)*Why\?", found)
+def test_a_panel_is_shown_below_its_button_as_a_heading(page):
+    article = read(page)
+    assert re.sub("<.*?>", "", article).split("?") == ["Why", re.sub("<.*?>", "", ANSWER)]
+    assert re.search(r"<h[2-6][^>]*>(?:<[^>]*>)*Why\?", article)
 
 
 def test_panels_of_terms_stay_definitions():
-    found = read(f"<dl><dt><button aria-controls=p>Why?</button></dt><dd id=p hidden>{ANSWER}</dl>")
-    assert re.sub("</?(?:span|p)>", "", found).count("<dt>Why?</dt><dd>The answer") == 1
+    article = read(
+        f"<dl><dt><button aria-controls=p>Why?</button></dt><dd id=p hidden>{ANSWER}</dl>"
+    )
+    assert re.sub("</?(?:span|p)>", "", article).count("<dt>Why?</dt><dd>The answer") == 1
 
 
 def test_prose_panels_are_listed_with_their_tab_names():
@@ -126,12 +128,12 @@ def test_hidden_menus_dialogs_and_screen_reader_texts_stay_hidden(beside):
     ],
 )
 def test_visible_text_that_screen_readers_skip_and_searchable_text_are_shown(shown):
-    found = read(shown)
-    assert "The answer is of some" in found
-    assert "Read more" not in found
+    article = read(shown)
+    assert "The answer is of some" in article
+    assert "Read more" not in article
 
 
 def test_a_heading_of_split_words_keeps_its_text():
     split = "<h2><span aria-hidden=true>Old </span><span aria-hidden=true>mills</span>{}</h2>"
-    found = read(split.format("<span class=sr-only>Old mills</span>"))
-    assert re.sub("<[^<>]*>", "", found).strip() == "Old mills"
+    article = read(split.format("<span class=sr-only>Old mills</span>"))
+    assert re.sub("<[^<>]*>", "", article).strip() == "Old mills"

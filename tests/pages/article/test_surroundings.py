@@ -107,11 +107,11 @@ def test_a_pull_quote_is_there_once():
     ],
 )
 def test_similar_parts_of_an_article_stay(part):
-    found = read(TEXT, part, TEXT)
+    article = read(TEXT, part, TEXT)
     without = read(TEXT, TEXT)
-    assert len(found) > len(without) + 60
+    assert len(article) > len(without) + 60
 
 
 def test_a_page_that_is_a_list_of_other_pages_keeps_them():
-    found = extract_article(f"<title>News</title><h1>News</h1><div>{CARDS}</div>", URL).text
-    assert all(title in found for title in TITLES)
+    article = extract_article(f"<title>News</title><h1>News</h1><div>{CARDS}</div>", URL).text
+    assert all(title in article for title in TITLES)

@@ -158,25 +158,25 @@ def test_any_article_is_valid(written):
 def test_a_heading_nested_in_a_summary_stays_a_heading():
     written = "<details><summary><div><div>1</div><div><h3>Rights</h3></div></div></summary>a"
 
-    found = valid(tree_of(written))
+    html = valid(tree_of(written))
 
-    assert found.count("<h2>Rights</h2>") == 1
-    assert "<div>" not in found.partition("</summary>")[0].partition("<summary>")[2]
+    assert html.count("<h2>Rights</h2>") == 1
+    assert "<div>" not in html.partition("</summary>")[0].partition("<summary>")[2]
 
 
 def test_content_after_an_unclosed_audio_element_is_extracted():
     written = "".join(f"<p>said {n}</p>" for n in range(50))
 
-    found = valid(tree_of(f"<audio src=https://e.org/a.mp3>{written}"))
+    html = valid(tree_of(f"<audio src=https://e.org/a.mp3>{written}"))
 
-    assert found.partition("</audio>")[2].count("<p>said ") == 50
+    assert html.partition("</audio>")[2].count("<p>said ") == 50
 
 
 def test_empty_header_cells_become_data_cells():
     head = "<tr><th></th><th scope=col> <br></th><th>Mill</th><th><img src=a.png></th></tr>"
     row = "<tr><td>1</td><td>2</td><td>3</td><td>4</td></tr>"
 
-    found = valid(tree_of(f"<table>{head}{row * 3}</table>"))
+    html = valid(tree_of(f"<table>{head}{row * 3}</table>"))
 
-    assert found.count("<th>") == 2
-    assert found.count("<td>") == 14
+    assert html.count("<th>") == 2
+    assert html.count("<td>") == 14
