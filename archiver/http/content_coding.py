@@ -1,6 +1,5 @@
-"""Content codings: bounded decoding of stored content, and gzip for responses."""
+"""Content codings: bounded decoding of stored content."""
 
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -18,29 +17,6 @@ from archiver.http.media_types import (
     is_generic,
     sniff,
 )
-
-_MAX_FIELD = 1024
-"""Number of characters of ``Accept-Encoding`` that are parsed; a dozen codings need a tenth."""
-_ITEM = re.compile(
-    r"[ \t]*([!#$%&'*+.^_`|~0-9A-Za-z-]+)"
-    r"(?:[ \t]*;[ \t]*[qQ]=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?))?[ \t]*"
-)
-
-
-def accepts_gzip(accept_encoding: str) -> bool:
-    """Return whether a client accepts gzip, and does not prefer unencoded content.
-
-    Args:
-        accept_encoding: value of the ``Accept-Encoding`` field; several fields are joined by
-            commas. Invalid items are ignored.
-    """
-    weights: dict[str, float] = {}
-    for item in accept_encoding[:_MAX_FIELD].split(","):
-        if match := _ITEM.fullmatch(item):
-            weights.setdefault(match[1].lower().removeprefix("x-"), float(match[2] or 1))
-    gzip = weights.get("gzip", weights.get("*", 0.0))
-    return gzip > 0 and gzip >= weights.get("identity", 0.0)
-
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -186,29 +162,3 @@ _DECODERS: dict[str, Callable[[], _Decoder]] = {
 _CORRUPT = cast(
     "tuple[type[Exception], ...]", (isal_zlib.error, brotli.error, zstd.ZstdError, EOFError)
 )
-
-_GZIP = 16 + 15
-_LEVEL = 2
-
-
-def gzipped(body: bytes) -> bytes:
-    """Compress a whole body, preferring speed to size."""
-    packed: bytes = isal_zlib.compress(body, _LEVEL, _GZIP)
-    return packed
-
-
-class GzipStream:
-    """Streaming gzip encoder for a response body."""
-
-    def __init__(self) -> None:
-        self._inner = isal_zlib.compressobj(_LEVEL, isal_zlib.DEFLATED, _GZIP)
-
-    def pack(self, piece: bytes) -> bytes:
-        """Encode a piece and flush, so that the receiver can decode all of it."""
-        packed: bytes = self._inner.compress(piece) + self._inner.flush(isal_zlib.Z_SYNC_FLUSH)
-        return packed
-
-    def finish(self) -> bytes:
-        """Return the final bytes of the encoded stream."""
-        trailer: bytes = self._inner.flush()
-        return trailer

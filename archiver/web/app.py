@@ -3,7 +3,8 @@
 import asyncio
 from collections.abc import Iterable, Mapping
 
-from aiohttp import web
+from aiohttp import set_zlib_backend, web
+from isal import isal_zlib
 
 from archiver import helpers
 from archiver.app import App
@@ -65,6 +66,7 @@ def build_app(
         ),
         client_max_size=middleware.FORM_BYTES,
     )
+    set_zlib_backend(isal_zlib)
     _add_services(app, runtime, secret or load_secret(runtime.settings.data))
     app[OPERATIONS] = operations(routes)
     app[WORDINGS] = wordings_by_tag or wordings()

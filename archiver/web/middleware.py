@@ -36,7 +36,6 @@ from archiver.web.responses import (
     SMALLEST,
     is_packable,
     message_of,
-    packed,
     takes_own_gzip,
     vary,
 )
@@ -469,20 +468,14 @@ _PARTIAL = 206
 async def compress(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Compress the body of a response."""
     response = await handler(request)
-    may_be = REFLECTS not in request and not response.prepared
-    if may_be and isinstance(response, web.Response):
-        await _compress(request, response)
-    return response
-
-
-async def _compress(request: web.Request, response: web.Response) -> None:
+    if REFLECTS in request or response.prepared or not isinstance(response, web.Response):
+        return response
     body = response.body
-    if not isinstance(body, bytes) or len(body) < SMALLEST or not _may_be_changed(response):
-        return
-    vary(response)
-    if takes_own_gzip(request):
-        response.body = await packed(body)
-        response.headers[hdrs.CONTENT_ENCODING] = "gzip"
+    if isinstance(body, bytes) and len(body) >= SMALLEST and _may_be_changed(response):
+        vary(response)
+        if takes_own_gzip(request):
+            response.enable_compression(web.ContentCoding.gzip)
+    return response
 
 
 def _may_be_changed(response: web.Response) -> bool:

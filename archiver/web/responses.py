@@ -5,13 +5,11 @@ response that contains both request data and secrets is compressed only if no ot
 sent the request.
 """
 
-import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from aiohttp import hdrs, web
 
-from archiver.http.content_coding import GzipStream, accepts_gzip, gzipped
 from archiver.http.media_types import parse_media_type
 from archiver.model.message import Message
 
@@ -34,8 +32,6 @@ def message_of(error: web.HTTPException) -> Message:
 
 SMALLEST = 1 << 10
 """Minimum size for compression: a smaller body fits in one packet either way."""
-INLINE = 32 << 10
-"""Maximum size that is compressed on the event loop, which takes half a millisecond."""
 
 _OURS = frozenset({None, "none", "same-origin"})
 """``Sec-Fetch-Site`` of requests that no other site has sent; None is for clients without it."""
@@ -54,7 +50,7 @@ def is_packable(content_type: str) -> bool:
 
 def takes_gzip(request: web.Request) -> bool:
     """Return whether the client accepts gzip."""
-    return accepts_gzip(",".join(request.headers.getall(hdrs.ACCEPT_ENCODING, [])))
+    return "gzip" in request.headers.get(hdrs.ACCEPT_ENCODING, "").lower()
 
 
 def takes_own_gzip(request: web.Request) -> bool:
@@ -68,22 +64,6 @@ def vary(response: web.StreamResponse, field: str = hdrs.ACCEPT_ENCODING) -> Non
     names = [name.strip() for name in fields.split(",") if name.strip()]
     if field.lower() not in (name.lower() for name in names):
         response.headers[hdrs.VARY] = ", ".join([*names, field])
-
-
-async def packed(body: bytes) -> bytes:
-    """Compress a whole body, in a thread if it is large."""
-    if len(body) <= INLINE:
-        return gzipped(body)
-    return await asyncio.to_thread(gzipped, body)
-
-
-async def packed_piece(packer: GzipStream | None, piece: bytes) -> bytes:
-    """Compress a piece of a stream, in a thread if it is large; unchanged without a packer."""
-    if packer is None:
-        return piece
-    if len(piece) <= INLINE:
-        return packer.pack(piece)
-    return await asyncio.to_thread(packer.pack, piece)
 
 
 async def stream(
@@ -112,27 +92,23 @@ async def send(
     """Send pieces as they arrive.
 
     The first piece is read before the head is sent, so that an error in it becomes an error page.
-    Each piece is flushed immediately, even if it is compressed, because the next one may take long.
     If the first piece is small, the whole response probably is too, so it is not compressed.
 
     Args:
         request: the request.
-        response: not yet prepared; without ``Content-Length`` if ``is_packed``.
+        response: not yet prepared.
         pieces: pieces of the body; the generator is closed at the end.
         is_packed: whether to compress the body.
     """
     async with aclosing(pieces):
         first = await anext(pieces, b"")
-        packer = GzipStream() if is_packed and len(first) >= SMALLEST else None
-        if packer is not None:
-            response.headers[hdrs.CONTENT_ENCODING] = "gzip"
+        if is_packed and len(first) >= SMALLEST:
+            response.enable_compression(web.ContentCoding.gzip)
         await response.prepare(request)
         if request.method != hdrs.METH_HEAD:
             if first:
-                await response.write(await packed_piece(packer, first))
+                await response.write(first)
             async for piece in pieces:
-                await response.write(await packed_piece(packer, piece))
-            if packer is not None:
-                await response.write(packer.finish())
+                await response.write(piece)
     await response.write_eof()
     return response

@@ -1,16 +1,14 @@
 """Compression of responses, and responses that are not compressed."""
 
-import asyncio
 import gzip
 import random
 import re
-import zlib
 from collections.abc import AsyncIterator
 from io import BytesIO
 from pathlib import Path
 
 import pytest
-from aiohttp import ClientSession, web
+from aiohttp import ClientSession
 from aiohttp.test_utils import TestClient
 from yarl import URL
 
@@ -18,7 +16,6 @@ from archiver.app import open_app
 from archiver.config import Settings
 from archiver.http.urls import hash_url
 from archiver.web.app_keys import STATIC
-from archiver.web.responses import stream
 from tests.prepared_archives import Prepared, import_warc
 from tests.warcs import Warc
 from tests.web.conftest import client_of
@@ -134,34 +131,6 @@ async def test_each_coding_has_its_own_entity_tag(client):
         other_tags = ", ".join(each for each in tags.values() if each != tag)
         answer, _ = await ask(client, url, coding, If_None_Match=other_tags)
         assert answer.status == 200
-
-
-async def test_each_piece_of_a_stream_is_flushed(serve):
-    may_go_on = asyncio.Event()
-
-    async def pieces():
-        yield b"first " * 1000
-        await may_go_on.wait()
-        yield b"second"
-
-    async def slow(request: web.Request) -> web.StreamResponse:
-        return await stream(request, pieces(), "text/plain")
-
-    client = await serve(web.get("/slow", slow))
-    read = zlib.decompressobj(31).decompress
-
-    async with (
-        ClientSession(auto_decompress=False) as session,
-        session.get(client.make_url("/slow"), headers={"Accept-Encoding": "gzip"}) as answer,
-    ):
-        came = b""
-        while len(came) < 6000:
-            came += read(await answer.content.readany())
-        may_go_on.set()
-        while not answer.content.at_eof():
-            came += read(await answer.content.readany())
-
-    assert came == b"first " * 1000 + b"second"
 
 
 async def test_responses_to_other_sites_are_not_compressed(client):
