@@ -11,7 +11,13 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from archiver.config import INDEX, Settings, fit_to_open_files, share_among_processes, tune_memory
+from archiver.config import (
+    INDEX,
+    Settings,
+    raise_open_file_limit,
+    share_among_processes,
+    tune_memory,
+)
 from archiver.crawl.archive import Archive, open_archive, open_store
 from archiver.db.schema_version import outdated_revision
 from archiver.services.background_tasks import keep_running
@@ -67,26 +73,22 @@ class App:
             priority.
     """
 
-    def __init__(
-        self, archive: Archive, stack: AsyncExitStack, *, is_serving: bool, connections: int
-    ) -> None:
+    def __init__(self, archive: Archive, stack: AsyncExitStack, *, is_serving: bool) -> None:
         """Wrap an open archive; services register their cleanup on ``stack``."""
         self.db = archive.db
         self.store = archive.store
         self.is_serving = is_serving
         self._user_settings = archive.settings
         self._stack = stack
-        self._connections = connections
 
     @cached_property
     def settings(self) -> Settings:
-        """Settings in effect: the user's, fitted to this machine and divided among processes."""
-        share = share_among_processes(
+        """Settings in effect: the user's, divided among processes."""
+        return share_among_processes(
             self._user_settings,
             hosts_are_shared=self.db.locks is not None,
             leaves_a_core=self.is_serving,
         )
-        return fit_to_open_files(share, self._connections)
 
     @cached_property
     def context(self) -> "CrawlContext":
@@ -460,7 +462,6 @@ async def open_app(
     serve: bool = False,
     low_priority: bool = False,
     reads_only: bool = False,
-    connections: int = 0,
 ) -> AsyncIterator[App]:
     """Open the archive and its services, and close them on exit.
 
@@ -470,14 +471,14 @@ async def open_app(
         low_priority: whether this process has lower priority than another one that serves users.
         reads_only: whether the caller captures nothing. Then no cookies are loaded from a database
             server, and no segments are uploaded.
-        connections: open files to reserve for client connections.
 
     Raises:
         ConfigurationError: the data directory cannot be used.
     """
     tune_memory()
+    raise_open_file_limit()
     async with open_archive(settings, reads_only=reads_only) as archive, AsyncExitStack() as stack:
-        app = App(archive, stack, is_serving=serve or low_priority, connections=connections)
+        app = App(archive, stack, is_serving=serve or low_priority)
         if not reads_only:
             await _work_with_servers(app, stack)
         if serve:

@@ -854,9 +854,6 @@ MAX_EXTRACTORS = 3
 """More extraction processes than this do not speed up one fetching process."""
 EXTRACTOR_BYTES = 512 << 20
 """Memory reserved for each extraction process. Most use a sixth of it; large pages need more."""
-FILES_A_PAGE = 8
-"""Open files that one page in progress may need: connections, a spooled body, a segment."""
-SPARE_FILES = 128
 M_TRIM_THRESHOLD, M_TOP_PAD, M_ARENA_MAX = -1, -2, -8
 """Constants of malloc.h in the GNU C library; other C libraries have no ``mallopt``."""
 TRIM_BYTES = 8 << 20
@@ -955,25 +952,10 @@ def _groups() -> Iterator[PurePosixPath]:
             yield from (path, *path.parents)
 
 
-def fit_to_open_files(settings: Settings, connections: int = 0) -> Settings:
-    """Raise the open-file limit to what concurrency needs, or reduce concurrency to fit it.
-
-    Args:
-        settings: requested settings.
-        connections: open files to reserve for client connections.
-    """
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    spare = SPARE_FILES + connections
-    files = settings.concurrency * FILES_A_PAGE + spare
-    if soft < files:
-        limit = files if hard == resource.RLIM_INFINITY else min(files, hard)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, limit), hard))
-        soft = max(soft, limit)
-    fits = max((soft - spare) // FILES_A_PAGE, 1)
-    if settings.concurrency <= fits:
-        return settings
-    log.warning("concurrency lowered to fit the open-file limit", concurrency=fits, files=soft)
-    return replace(settings, concurrency=fits)
+def raise_open_file_limit() -> None:
+    """Raise the limit of open files as far as the system allows; the usual 1,024 can be too few."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def tune_memory() -> None:

@@ -1,21 +1,16 @@
 """Resources that processes share and use, measured from outside."""
 
 import asyncio
-import json
 import os
-import resource
 import sys
 import time
 from asyncio.subprocess import PIPE
 
-import psutil
 import pytest
 from aiohttp import web
 
 from archiver.config import (
-    FILES_A_PAGE,
     MAX_EXTRACTORS,
-    SPARE_FILES,
     Settings,
     share_among_processes,
 )
@@ -23,14 +18,13 @@ from tests.command_line import run_in_thread
 
 DELAY = 0.25
 PAGES = 10
-FEW_FILES = SPARE_FILES + 40
 
 
 @pytest.fixture
 def program(tmp_path):
     """Run the program on this test's archive; return its output and its log."""
 
-    async def run(*arguments, files=None, running=None, **variables):
+    async def run(*arguments, **variables):
         environment = os.environ | {
             "ARCHIVER_DATA": str(tmp_path / "data"),
             "ARCHIVER_ALLOW_NETWORKS": "127.0.0.0/8",
@@ -42,10 +36,7 @@ def program(tmp_path):
             env=environment,
             stdout=PIPE,
             stderr=PIPE,
-            preexec_fn=files and (lambda: resource.setrlimit(resource.RLIMIT_NOFILE, files)),
         )
-        if running is not None:
-            running.append(process.pid)
         output, log = await process.communicate()
         assert process.returncode == 0, log.decode()
         return output.decode(), log.decode()
@@ -53,14 +44,11 @@ def program(tmp_path):
     return run
 
 
-async def test_two_processes_share_the_request_rate_of_a_host_and_fit_the_open_file_limit(
-    live, program, tmp_path
-):
+async def test_two_processes_share_the_request_rate_of_a_host(live, program, tmp_path):
     """By the host's log, after it has seen both: each waits twice as long as a single process."""
-    running, limits, request_times, both = [], [], [], asyncio.Event()
+    request_times, both = [], asyncio.Event()
 
     async def answer(_):
-        limits.append(psutil.Process(running[0]).rlimit(resource.RLIMIT_NOFILE))
         request_times.append(time.monotonic())
         if len(request_times) == 2:
             # A process has one page in progress at a host that never responded: these are of two.
@@ -73,10 +61,8 @@ async def test_two_processes_share_the_request_rate_of_a_host_and_fit_the_open_f
     data = {"ARCHIVER_DATA": str(tmp_path / "data")}
     await run_in_thread("import", str(listing), "--no-crawl", variables=data)
 
-    output, log = await program(
+    output, _ = await program(
         "crawl",
-        files=(FEW_FILES, FEW_FILES),
-        running=running,
         ARCHIVER_CONCURRENCY="64",
         ARCHIVER_HOST_DELAY=str(DELAY),
         ARCHIVER_CRAWL_PROCESSES="2",
@@ -84,37 +70,9 @@ async def test_two_processes_share_the_request_rate_of_a_host_and_fit_the_open_f
     )
 
     assert output.split() == ["saved", str(PAGES), "failed", "0"]
-    lowered = [json.loads(line) for line in log.splitlines() if "concurrency lowered" in line]
-    assert lowered
-    assert {each["files"] for each in lowered} == {FEW_FILES}
-    assert {each["concurrency"] < 64 for each in lowered} == {True}
-    assert set(limits) == {(FEW_FILES, FEW_FILES)}
     later = request_times[2:]
     assert len(later) == PAGES - 2
     assert later[-1] - later[0] > 0.75 * (len(later) - 2) * DELAY
-
-
-FITTED = f"""
-from resource import RLIMIT_NOFILE, getrlimit, setrlimit
-from archiver.config import Settings, fit_to_open_files
-for limits in ((64, 4096), ({FEW_FILES}, {FEW_FILES}), ({SPARE_FILES}, {SPARE_FILES})):
-    setrlimit(RLIMIT_NOFILE, limits)
-    found = [fit_to_open_files(Settings(concurrency=each)).concurrency for each in (1, 5, 6, 64)]
-    print(*found, getrlimit(RLIMIT_NOFILE)[0])
-"""
-
-
-async def test_concurrency_and_the_open_file_limit_fit_each_other():
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", FITTED, stdout=PIPE, stderr=PIPE
-    )
-    output, _ = await process.communicate()
-
-    assert output.decode().splitlines() == [
-        f"1 5 6 64 {64 * FILES_A_PAGE + SPARE_FILES}",  # raised up to the hard limit
-        f"1 5 5 5 {FEW_FILES}",
-        f"1 1 1 1 {SPARE_FILES}",
-    ]
 
 
 @pytest.mark.parametrize("processes", [1, 2, 16])

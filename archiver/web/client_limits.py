@@ -1,17 +1,12 @@
 """Limits per client: connections, event listeners and login attempts."""
 
 import asyncio
-import resource
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from ipaddress import IPv6Address, ip_address
-from typing import Self
-
-_SHARE_OF_FILES = 4
-_MIN_CONNECTIONS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +19,6 @@ class ServerLimits:
         body_seconds: timeout for a whole form or JSON body.
         upload_seconds: timeout for the next bytes of an upload.
         connections: maximum number of open connections.
-        loopback_connections: extra connections from this machine, such as health checks.
         request_line_bytes: maximum length of the request line; replay paths contain another URL.
         field_bytes: maximum length of one header.
         fields: maximum number of headers of a request.
@@ -35,24 +29,10 @@ class ServerLimits:
     body_seconds: float = 60
     upload_seconds: float = 60
     connections: int = 512
-    loopback_connections: int = 16
     request_line_bytes: int = 32 << 10
     field_bytes: int = 8 << 10
     fields: int = 100
     drain_seconds: float = 3
-
-    @property
-    def files(self) -> int:
-        """Number of open files that all connections need."""
-        return self.connections + self.loopback_connections
-
-    def fit_to_machine(self) -> Self:
-        """Limit connections to a quarter of the open files allowed to this process."""
-        _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        if hard == resource.RLIM_INFINITY:
-            return self
-        room = max(hard // _SHARE_OF_FILES - self.loopback_connections, _MIN_CONNECTIONS)
-        return replace(self, connections=min(self.connections, room))
 
 
 MAX_LISTENERS = 100

@@ -73,8 +73,8 @@ async def _serve_until(
     stop: asyncio.Event, settings: Settings, sockets: list[socket.socket], *, announces: bool
 ) -> None:
     """Serve until the program stops or the settings change."""
-    limits = ServerLimits().fit_to_machine()
-    async with open_to_serve(settings, limits.files) as runtime:
+    limits = ServerLimits()
+    async with open_to_serve(settings) as runtime:
         secret = await _secret_of_cluster(runtime)
         await runtime.crawling.check_browser()
         app = build_app(runtime, limits=limits, secret=secret)
@@ -100,15 +100,13 @@ async def _serve_until(
 
 
 @asynccontextmanager
-async def open_to_serve(settings: Settings, connections: int) -> AsyncIterator[App]:
+async def open_to_serve(settings: Settings) -> AsyncIterator[App]:
     """Open the archive; if the disk is full or read-only, open it for reading only."""
     async with AsyncExitStack() as stack:
         try:
-            opened = open_app(settings, serve=True, connections=connections)
-            app = await stack.enter_async_context(opened)
+            app = await stack.enter_async_context(open_app(settings, serve=True))
         except DiskNotWritable as error:
-            opened = open_app(settings, reads_only=True, connections=connections)
-            app = await stack.enter_async_context(opened)
+            app = await stack.enter_async_context(open_app(settings, reads_only=True))
             log.warning("nothing can be saved; the archive is served for reading", why=str(error))
         yield app
 

@@ -5,12 +5,7 @@ Invalid requests are logged in one line without their content, because anyone ca
 A connection either waits for a request's head or has a request in progress. aiohttp closes
 connections that wait too long, even if bytes of a head arrive slowly: its keep-alive timer starts
 with the connection and with each response. Above the maximum number of connections, the server
-closes
-
-1. the connection that has waited longest for a head, or if no other connection waits,
-2. the connection whose request body has been arriving for longest, or if there is none,
-3. the new connection. A new connection from this machine stays open while one of the reserved
-   connections is free, so that health checks get a response under load.
+closes the connection that has waited longest.
 """
 
 import asyncio
@@ -18,7 +13,6 @@ import time
 from collections.abc import Callable
 from functools import partial
 from http import HTTPStatus
-from ipaddress import ip_address
 from typing import Any
 
 from aiohttp import web
@@ -124,7 +118,6 @@ class BoundedServer(web.Server):
         self._handle = inner.request_handler
         self._limits = limits
         self._waiting: dict[web.RequestHandler, None] = {}
-        self._active: dict[web.RequestHandler, web.BaseRequest] = {}
         self._log_again = 0.0
 
     def __call__(self) -> web.RequestHandler:
@@ -132,61 +125,36 @@ class BoundedServer(web.Server):
         return Handler(self, loop=asyncio.get_running_loop(), **self._options)
 
     def connection_made(self, handler: web.RequestHandler, transport: asyncio.Transport) -> None:
-        """Accept a connection; above the maximum number, close one connection."""
+        """Accept a connection; above the maximum number, close the one that waits longest."""
         super().connection_made(handler, transport)
         self._waiting[handler] = None
-        connections = len(self._waiting) + len(self._active)
-        if connections > self._limits.connections:
-            leaving = self._longest_waiting(handler) or self._longest_receiving()
-            if leaving is None and not self._is_reserved_for(transport, connections):
-                leaving = handler
-            if leaving:
-                self._drop(leaving)
+        if len(self.connections) > self._limits.connections:
+            self._drop(next(iter(self._waiting)))
 
     def connection_lost(
         self, handler: web.RequestHandler, exc: BaseException | None = None
     ) -> None:
         """Remove a closed connection."""
-        self._forget(handler)
+        self._waiting.pop(handler, None)
         super().connection_lost(handler, exc)
 
     async def _respond(self, request: web.BaseRequest) -> web.StreamResponse:
         handler = request.protocol
-        if handler in self._waiting:
-            del self._waiting[handler]
-            self._active[handler] = request
+        self._waiting.pop(handler, None)
         try:
             return await self._handle(request)
         finally:
-            if self._active.pop(handler, None):
+            if request.transport is not None:
                 self._waiting[handler] = None
-
-    def _longest_waiting(self, newcomer: web.RequestHandler) -> web.RequestHandler | None:
-        longest = next(iter(self._waiting))
-        return None if longest is newcomer else longest
-
-    def _longest_receiving(self) -> web.RequestHandler | None:
-        unfinished = (
-            handler for handler, request in self._active.items() if not request.content.is_eof()
-        )
-        return next(unfinished, None)
-
-    def _is_reserved_for(self, transport: asyncio.Transport, connections: int) -> bool:
-        peer = transport.get_extra_info("peername") or ("",)
-        return connections <= self._limits.files and _is_this_machine(peer[0])
 
     def _drop(self, handler: web.RequestHandler) -> None:
         """Close a connection immediately, even if it has unsent data."""
-        self._forget(handler)
+        self._waiting.pop(handler, None)
         if handler.transport is not None:
             handler.transport.abort()
         if time.monotonic() >= self._log_again:
             self._log_again = time.monotonic() + _LOG_SECONDS
             _log.warning("too_many_connections", most=self._limits.connections)
-
-    def _forget(self, handler: web.RequestHandler) -> None:
-        self._waiting.pop(handler, None)
-        self._active.pop(handler, None)
 
 
 def _request_without_base(
@@ -198,10 +166,3 @@ def _request_without_base(
         path = "/" + target[len(base_path) :].lstrip("/")
         message = message._replace(path=path, url=URL(path, encoded=True))
     return make(message, *rest)
-
-
-def _is_this_machine(address: str) -> bool:
-    try:
-        return ip_address(address.partition("%")[0]).is_loopback
-    except ValueError:
-        return False

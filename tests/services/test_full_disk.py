@@ -60,7 +60,7 @@ async def test_on_a_full_disk_reading_works_and_writing_fails_with_a_reason(data
 
 async def test_on_a_full_disk_serve_shows_the_archive(data, settings):
     with limited(0):
-        async with open_to_serve(settings, connections=0) as runtime:
+        async with open_to_serve(settings) as runtime:
             server = TestServer(build_app(runtime), skip_url_asserts=True)
             async with TestClient(server) as client:
                 assert "foxes" in await (await client.get("/snapshots?q=foxes")).text()
