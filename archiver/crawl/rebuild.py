@@ -287,9 +287,9 @@ async def build_within(
         yield conn
 
     last = await db_captures.last_row(conn)
-    await rebuild_tables.begin(conn, software="", last_capture=last, temporary=True)
     overlap = MAX_OVERLAP if is_postgresql(conn) else timedelta(0)
-    rebuilt = await _Rebuild(store, same, lambda _: None, overlap=overlap).run(tails)
+    rebuild = _Rebuild(store, same, lambda _: None, overlap=overlap, last_capture=last)
+    rebuilt = await rebuild.run(tails)
     await crawl_deletions.delete_unwanted_visits(
         conn, await unused_captures_after(conn, last, overlap=overlap)
     )
@@ -301,34 +301,32 @@ async def fill_index(
     store: SegmentStore,
     names: list[str],
     *,
-    software: str,
     bin_after: int | None = None,
     on_progress: OnProgress = lambda _: None,
 ) -> Rebuilt:
-    """Fill an index from whole segments in batches, or continue an interrupted run.
+    """Fill an index from whole segments in batches.
 
     Args:
-        db: empty, or left by an interrupted run of the same software.
+        db: empty.
         store: the segment store.
         names: all segments.
-        software: name and version of this program.
         bin_after: number of a deletion. Items that later deletions name go to the bin, and other
             deleted items are erased. If None, all deleted items are erased.
         on_progress: called after each batch.
     """
-    async with db.write() as conn:
-        await rebuild_tables.begin(conn, software=software, last_capture=0, temporary=False)
-        indexed = await segment_rows.indexed(conn)
-    tails = {name: indexed.get(name, 0) for name in names}
     rebuild = _Rebuild(store, db.write, on_progress, overlap=timedelta(0), bin_after=bin_after)
-    rebuilt = await rebuild.run(tails)
+    rebuilt = await rebuild.run(dict.fromkeys(names, 0))
     async with db.write() as conn:
         await tags_and_lists.delete_outdated_lists(conn)
     return rebuilt
 
 
 class _Rebuild:
-    """One rebuild; ``transaction`` opens a transaction, or yields the caller's connection."""
+    """One rebuild.
+
+    ``transaction`` opens a transaction, or yields the caller's connection. ``last_capture`` is the
+    row id of the last capture before the rebuild.
+    """
 
     def __init__(
         self,
@@ -337,32 +335,35 @@ class _Rebuild:
         on_progress: OnProgress,
         *,
         overlap: timedelta,
+        last_capture: int = 0,
         bin_after: int | None = None,
     ) -> None:
         self._store = store
         self._transaction = transaction
         self._on_progress = on_progress
         self._overlap = overlap
+        self._last_capture = last_capture
         self._bin_after = bin_after
         self._rebuilt = Rebuilt()
         self._unwanted = list[UnwantedVisit]()
         self._has_deletions = False
 
     async def run(self, tails: Mapping[str, int]) -> Rebuilt:
+        async with self._transaction() as conn:
+            await rebuild_tables.begin(conn)
         for name in sorted(tails):
             await self._read_segment(name, tails[name])
         while await self._next_entry_records():
             self._on_progress(self._rebuilt)
         async with self._transaction() as conn:
             await rebuild_tables.share_articles(conn)
-            first = await rebuild_tables.last_capture_before(conn)
             await crawl_deletions.delete_named(
                 conn,
-                after=0 if self._has_deletions else first,
+                after=0 if self._has_deletions else self._last_capture,
                 bin_after=self._bin_after,
             )
             await crawl_deletions.delete_unwanted_visits(conn, self._unwanted)
-            await db_captures.fill_lengths_of_revisits(conn, after=first)
+            await db_captures.fill_lengths_of_revisits(conn, after=self._last_capture)
             await rebuild_tables.end(conn)
         return self._rebuilt
 

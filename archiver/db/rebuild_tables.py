@@ -2,16 +2,14 @@
 
 A rebuild indexes captures while it reads segments. Entry records must be processed in order of
 time, and they refer to conversion records, but segments contain both in any order. So the locations
-of these records are stored in these tables until all segments are read. In a new index the tables
-are permanent, so that an interrupted rebuild can continue. In an index that is in use, temporary
-tables are created instead.
+of these records are stored in these tables until all segments are read.
 """
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sqlalchemy import Column, MetaData, Table, delete, inspect, select, tuple_, update
+from sqlalchemy import Column, MetaData, Table, delete, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.schema import CreateTable, DropTable
 from sqlalchemy.types import TypeEngine
@@ -24,7 +22,7 @@ from archiver.model.capture import Location, RecordId
 from archiver.model.job import Lease, State
 
 _CONVERSION, _ENTRY_RECORD = "rebuild_conversion", "rebuild_entry_record"
-_SHARED_ARTICLE, _STATE = "rebuild_shared_article", "rebuild_state"
+_SHARED_ARTICLE = "rebuild_shared_article"
 _COLUMNS: dict[str, dict[str, TypeEngine[Any]]] = {
     _CONVERSION: {"record_id": Words, "segment": Words, "offset": Number, "length": Number},
     _ENTRY_RECORD: {"at": Number, "segment": Words, "offset": Number, "length": Number},
@@ -34,37 +32,30 @@ _COLUMNS: dict[str, dict[str, TypeEngine[Any]]] = {
         "article_of": Number,
         "extractor": Words,
     },
-    _STATE: {"software": Words, "first_capture": Number},
 }
 _KEYS = {
     _CONVERSION: {"record_id"},
     _ENTRY_RECORD: {"at", "segment", "offset"},
     _SHARED_ARTICLE: {"entry_id", "timestamp", "extractor"},
-    _STATE: {"software"},
 }
 
 
-def _tables(*prefixes: str) -> dict[str, Table]:
-    """Return the tables by name. They belong to a metadata object separate from the schema."""
-    metadata = MetaData()
-    return {
-        table: Table(
-            table,
-            metadata,
-            *(
-                Column(name, kind, primary_key=name in _KEYS[table], autoincrement=False)
-                for name, kind in columns.items()
-            ),
-            prefixes=[*prefixes],
-            sqlite_with_rowid=False,
-        )
-        for table, columns in _COLUMNS.items()
-    }
-
-
-_PERMANENT, _TEMPORARY = _tables(), _tables("TEMPORARY")
-_conversion, _entry_record = _PERMANENT[_CONVERSION], _PERMANENT[_ENTRY_RECORD]
-_shared_article, _state = _PERMANENT[_SHARED_ARTICLE], _PERMANENT[_STATE]
+_APART = MetaData()
+"""The tables are not part of the schema."""
+_TABLES = {
+    table: Table(
+        table,
+        _APART,
+        *(
+            Column(name, kind, primary_key=name in _KEYS[table], autoincrement=False)
+            for name, kind in columns.items()
+        ),
+        sqlite_with_rowid=False,
+    )
+    for table, columns in _COLUMNS.items()
+}
+_conversion, _entry_record = _TABLES[_CONVERSION], _TABLES[_ENTRY_RECORD]
+_shared_article = _TABLES[_SHARED_ARTICLE]
 _EARLIER = snapshot.alias("earlier")
 _ARTICLE = ("article_segment_id", "article_offset", "article_length")
 _SHARE_ARTICLES = (
@@ -90,41 +81,15 @@ class Dated:
     location: Location
 
 
-async def begin(
-    conn: AsyncConnection, *, software: str, last_capture: int, temporary: bool
-) -> None:
-    """Create the tables, unless an interrupted rebuild has created them.
-
-    Args:
-        conn: a writing connection.
-        software: name and version of the program; only the same version can continue a rebuild.
-        last_capture: row id of the last capture before the rebuild; 0 for a new index. Later
-            captures belong to the rebuild.
-        temporary: whether to create temporary tables, because the index is in use.
-    """
-    for table in (_TEMPORARY if temporary else _PERMANENT).values():
-        if temporary:
-            await conn.execute(DropTable(table, if_exists=True))
-        await conn.execute(CreateTable(table, if_not_exists=True))
-    row = {"software": software, "first_capture": last_capture}
-    await insert_rows(conn, _state, [row], OnConflict.KEEP)
-
-
-async def interrupted_software(conn: AsyncConnection) -> str | None:
-    """Return the name and version of the program whose rebuild was interrupted, or None."""
-    if not await conn.run_sync(lambda sync: inspect(sync).has_table(_STATE)):
-        return None
-    return (await conn.execute(select(_state.c.software))).scalar()
-
-
-async def last_capture_before(conn: AsyncConnection) -> int:
-    """Return the row id of the last capture before the rebuild."""
-    return (await conn.execute(select(_state.c.first_capture))).scalar() or 0
+async def begin(conn: AsyncConnection) -> None:
+    """Create the tables."""
+    for table in _TABLES.values():
+        await conn.execute(CreateTable(table))
 
 
 async def end(conn: AsyncConnection) -> None:
-    """Drop the tables at the end of a rebuild."""
-    for table in _PERMANENT.values():
+    """Drop the tables."""
+    for table in _TABLES.values():
         await conn.execute(DropTable(table))
 
 

@@ -11,19 +11,18 @@ read, or has snapshots that no record has, its file is kept as a backup next to 
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from archiver import __version__
 from archiver.config import Settings
 from archiver.crawl.archive import index_locations, open_store_alone, replace_index
 from archiver.crawl.crash_recovery import settle_interrupted
 from archiver.crawl.derived_rows import compare_pending, rebuild_stale
 from archiver.crawl.rebuild import Rebuilt, fill_index
 from archiver.crawl.record_building import pending_record
-from archiver.db import rebuild_tables, segment_rows, tombstones
+from archiver.db import segment_rows, tombstones
 from archiver.db.engine import Database, Engines, index_at
 from archiver.db.schema_version import backups, copy_rows, keep_backup, outdated_revision
 from archiver.db.worker_locks import all_workers
@@ -139,7 +138,6 @@ _NEWER = (
 _IN_USE_ELSEWHERE = (
     "Another machine uses the archive. Stop the servers and crawls of all machines first."
 )
-SOFTWARE = f"archiver/{__version__}"
 """Version that builds an index; another version may parse records differently."""
 
 
@@ -406,25 +404,13 @@ async def _copied(outdated: Path, place: Engines) -> Database:
 
 
 async def _open_to_fill(place: Engines) -> Database:
-    """Open an empty index, or the partial one of an interrupted run."""
-    with suppress(ArchiverError):
-        if await asyncio.to_thread(place.exists):
-            database = await Database.opened(place)
-            if await _can_go_on(database):
-                return database
-            await database.close()
+    """Open an empty index; the partial one of an interrupted run is removed."""
     await asyncio.to_thread(place.remove)
     try:
         return await Database.opened(place)
     except ArchiverError:
         await asyncio.to_thread(place.remove)
         raise
-
-
-async def _can_go_on(db: Database) -> bool:
-    """Return whether a partial index is from an interrupted run of this version."""
-    async with db.read() as conn:
-        return await rebuild_tables.interrupted_software(conn) == SOFTWARE
 
 
 async def _build_index(
@@ -447,7 +433,6 @@ async def _build_index(
         db,
         store,
         [each.name for each in survey.segments],
-        software=SOFTWARE,
         bin_after=bin_after,
         on_progress=on_progress,
     )

@@ -557,7 +557,7 @@ async def write(data, empty_index, played):
 async def rebuild(data, empty_index):
     async with opened(data, empty_index) as archive:
         names = sorted(path.name for path in (data / "warc").glob("*.warc.gz"))
-        await fill_index(archive.db, archive.store, names, software="test")
+        await fill_index(archive.db, archive.store, names)
         return await everything(archive)
 
 
