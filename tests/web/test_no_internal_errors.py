@@ -8,17 +8,9 @@ import json
 import re
 from html import unescape
 
-import pytest
-
 from archiver.http.urls import hash_url, parse_url
 from tests.prepared_archives import import_warc
-from tests.web.random_requests import keep_one_page, pages_about_herons
-
-
-@pytest.fixture
-async def settings(prepared, settings):
-    await prepared.copy(keep_one_page, settings.data)
-    return settings
+from tests.warcs import Warc
 
 
 async def ask(client, target: str) -> tuple[int, str, str]:
@@ -47,7 +39,10 @@ def hrefs(body: str, start: str) -> list[str]:
 
 async def test_every_linked_replay_address_parses_to_its_url(client, runtime):
     urls = [parse_url(each) for each in ADDRESSES]
-    await import_warc(runtime, pages_about_herons(*urls))
+    made = Warc()
+    for url in urls:
+        made.response(url, b"<title>herons</title><p>words about herons", "text/html")
+    await import_warc(runtime, made.bytes)
 
     for url in urls:
         status, _, body = await ask(client, f"/{hash_url(url)}/")
