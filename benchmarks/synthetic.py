@@ -25,6 +25,7 @@ class Page:
     title: str
     text: str
     tags: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
     host: str = "pages.example"
 
 
@@ -48,7 +49,7 @@ async def fill(
     urls = [f"https://{page.host}/{page.name}" for page in pages]
     moments = [start + interval * n for n in range(len(pages))]
     annotations = [
-        Annotation(url, at, tags=page.tags)
+        Annotation(url, at, tags=page.tags, folders=page.folders)
         for url, at, page in zip(urls, moments, pages, strict=True)
     ]
     new_rows = [

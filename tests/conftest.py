@@ -63,7 +63,12 @@ def _all_tests(worker: dict[str, Any]) -> list[str]:
 
 _WAITING = re.compile(r"tests/(test_|durability/|cluster/)|browser|journeys|interrupted")
 """Files that wait for processes, servers and browsers."""
-_LONGEST = ("test_trusted_replay.py", "test_pages_in_browser.py", "test_replay_in_browser.py")
+_LONGEST = (
+    "test_trusted_replay",
+    "test_pages_in_browser",
+    "test_capture_and_replay",
+    "test_replay_in_browser",
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -79,7 +84,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         (waiting if _WAITING.search(file[0].location[0]) else busy).append(file)
     place = {id(file): n / len(busy) for n, file in enumerate(busy)}
     place |= {id(file): 0.8 * n / len(waiting) for n, file in enumerate(waiting)}
-    place |= {id(file): -1 for file in files if file[0].path.name in _LONGEST}
+    place |= {id(file): -1 for file in files if file[0].path.stem in _LONGEST}
     files.sort(key=lambda file: place[id(file)])
     items[:] = chain.from_iterable(files)
 

@@ -2,8 +2,6 @@
 
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
 from archiver.db import list_order
 from archiver.db.entries import Filters
 from archiver.db.facets import facets_of_all
@@ -44,22 +42,17 @@ async def test_rare_states_have_a_separate_index(db):
 YEAR = timedelta(days=365.25)
 
 
-@pytest.fixture
-def database(db):
-    return db
-
-
-async def years(database, most=9):
-    async with database.read() as conn:
+async def years(db, most=9):
+    async with db.read() as conn:
         results = {each.field: each.values for each in await facets_of_all(conn, most=most)}
     return [(each.value, each.count, each.is_more) for each in results.get("added", ())]
 
 
-async def test_years_with_entries_are_listed_newest_first(database):
+async def test_years_with_entries_are_listed_newest_first(db):
     for first, year in ((0, 2010), (3, 2014), (6, 2015)):
         start = datetime(year, 1, 1, tzinfo=UTC)
         pages = [Page(f"p{first + n}", "x", "y") for n in range(3)]
-        await fill(database, pages, start, YEAR / 4, first=first)
+        await fill(db, pages, start, YEAR / 4, first=first)
 
-    assert await years(database) == [("2015", 3, False), ("2014", 3, False), ("2010", 3, False)]
-    assert (await years(database, most=2))[0] == ("2015", 2, True), "and no further than asked"
+    assert await years(db) == [("2015", 3, False), ("2014", 3, False), ("2010", 3, False)]
+    assert (await years(db, most=2))[0] == ("2015", 2, True), "and no further than asked"

@@ -1,8 +1,10 @@
 """Deferred articles: a page is found by its title until its article is extracted from records."""
 
 from dataclasses import replace
+from io import BytesIO
 
 import pytest
+from PIL import Image
 
 from archiver.crawl.stored_content import read_snapshot_record
 from archiver.crawl.visit_result import Visit, VisitResult
@@ -14,6 +16,7 @@ from archiver.model.capture import CaptureRef
 from archiver.model.job import EntryRef
 from archiver.model.listing import ListingQuery
 from archiver.model.page import EXTRACTOR_VERSION, UNREAD, Article, PageMetadata
+from archiver.model.rendering import NO_PREVIEW_IMAGES
 from archiver.services.reindex import reindex
 from tests.segments import change_segment
 
@@ -21,6 +24,12 @@ from tests.segments import change_segment
 @pytest.fixture
 def later(settings):
     return replace(settings, articles="later")
+
+
+def pictured(side):
+    out = BytesIO()
+    Image.new("RGB", (side, side), "teal").save(out, "PNG")
+    return out.getvalue()
 
 
 async def save(archive, *urls):
@@ -95,6 +104,22 @@ async def test_extracting_an_older_snapshot_does_not_change_its_entry(live, late
         assert await found(archive, "clever") == []
         _, snapshots = await told(archive, url)
         assert ["lost in time" in article for _, article, _ in snapshots] == [False, True]
+
+
+async def test_postponed_extraction_adds_preview_images(live, later, open_archive):
+    for path, side in (("/i.png", 32), ("/og.png", 300)):
+        live.put(path, pictured(side), kind="image/png")
+    head = '<link rel=icon href=/i.png><meta property="og:image" content="/og.png">'
+    async with open_archive(settings=later) as archive:
+        await save(archive, live.article("otters", head=head))
+        (before,) = (await archive.search.listing(ListingQuery())).items
+        await archive.articles.read_all()
+        (after,) = (await archive.search.listing(ListingQuery())).items
+
+        assert before.preview_images == NO_PREVIEW_IMAGES
+        assert after.preview_images.icon
+        assert after.preview_images.cover
+        assert [each async for each in archive.fixity.verify()] == []
 
 
 async def test_an_article_with_a_damaged_record_stays_pending(live, later, open_archive):

@@ -1,5 +1,6 @@
 import pytest
 
+from archiver.crawl.derived_rows import rebuild_stale
 from archiver.db import edit_history
 from archiver.errors import InputError, InvalidQuery, NotFound
 from archiver.model.annotation import AnnotationChange
@@ -44,6 +45,17 @@ async def test_an_edit_changes_only_its_fields(archive, live):
     assert (after.added_at, after.source) == (before.added_at, before.source)
     assert (await annotation(archive, bears)).tags == ("kept", "old")
     assert await archive.search.tags() == [("kept", 2), ("new one", 1), ("old", 1)]
+
+
+async def test_a_saved_page_is_found_by_an_edited_note_and_still_by_its_text(archive, live):
+    url = live.article("foxes")
+    await save(archive, url, tags=("animals",))
+    await archive.editing.change([url], AnnotationChange(note="a burrow"))
+
+    await rebuild_stale(archive.search._db, archive.search._store)
+
+    assert await urls_found(archive, "note:burrow clever tag:animals") == [url]
+    assert await rebuild_stale(archive.search._db, archive.search._store) == 0
 
 
 async def test_an_invalid_edit_is_refused(archive):

@@ -96,6 +96,29 @@ async def test_a_misspelt_word_suggests_the_nearest_word(save_and_search):
         assert (await search.listing(ListingQuery(q=q))).suggestion == suggestion, q
 
 
+async def test_an_unknown_name_is_corrected_to_the_nearest_one(save_and_search):
+    lists = {"folders": ("Birds/Herons",)}
+    search = await save_and_search(
+        Page("a", "x", "y", tags=("Wetlands", "Café"), host="en.herons.example", **lists),
+        Page("b", "x", "y", tags=("wetlands", "wetlanes"), host="de.herons.example", **lists),
+        Page("c", "x", "y", tags=("to read",), host="herons.other.example"),
+    )
+
+    for q, meant in {
+        "tag:wetlnads": "tag:Wetlands",
+        "tag:cefe": "tag:Café",
+        'tag:"to reed"': 'tag:"to read"',
+        "list:Birds/Hreons": "list:Birds/Herons",
+        "site:en.hernos.example": "site:en.herons.example",
+        "tag:wetlnads is:unread site:herons.exampel": "tag:Wetlands is:unread site:herons.exampel",
+        "tag:wetlands is:read": "",
+        "tag:nothing": "",
+        "site:127.0.0.1": "",
+        "site:localhost": "",
+    }.items():
+        assert (await search.listing(ListingQuery(q=q))).suggestion == meant, q
+
+
 async def test_a_half_typed_word_is_a_prefix(save_and_search):
     search = await save_and_search(Page("a", "x", "grey herons"))
 
