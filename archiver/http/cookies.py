@@ -236,6 +236,8 @@ def _is_address(host: str) -> bool:
     return True
 
 
+MAX_PAIR = 4096
+"""Maximum bytes of name and value of a cookie that a response sets (RFC 6265bis §5.6)."""
 MAX_SET = 180
 """Maximum number of cookies of one visit; Chromium's limit for one domain."""
 _DELETED = 1
@@ -308,7 +310,9 @@ def parse_set_cookie(
     parts = urlsplit(url)
     host, domain = parts.hostname or "", attributes.get("domain", "").lower().removeprefix(".")
     is_secure = "secure" in attributes
-    if not is_pair or not _NAME.fullmatch(name) or _CONTROL.search(value):
+    if not is_pair or not name or _CONTROL.search(name + value):
+        return None
+    if len(f"{name}{value}".encode()) > MAX_PAIR:
         return None
     if is_secure and parts.scheme != "https":
         return None

@@ -117,6 +117,11 @@ SET = [
     ("a=b; Expires=Thu, 01 Jan 1970 00:00:00 GMT", ""),
     ("a=b; Expires=never", "a=b"),
     ("a=\0b", ""),
+    *((f"{name}=b", f"{name}=b") for name in ("@a", "(a", '"a"', "a b")),
+    ("\xc3\xa9=b", "é=b"),
+    ("a\0=b", ""),
+    ("a=" + "b" * 4095, "a=" + "b" * 4095),
+    ("a=" + "b" * 4096, ""),
 ]
 
 
