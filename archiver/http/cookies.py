@@ -310,9 +310,8 @@ def parse_set_cookie(
     parts = urlsplit(url)
     host, domain = parts.hostname or "", attributes.get("domain", "").lower().removeprefix(".")
     is_secure = "secure" in attributes
-    if not is_pair or not name or _CONTROL.search(name + value):
-        return None
-    if len(f"{name}{value}".encode()) > MAX_PAIR:
+    is_too_long = len(f"{name}{value}".encode()) > MAX_PAIR
+    if not is_pair or not name or is_too_long or _CONTROL.search(name + value):
         return None
     if is_secure and parts.scheme != "https":
         return None

@@ -103,6 +103,7 @@ def test_cookies_are_imported_listed_without_values_and_removed(tmp_path, capsys
     assert run(["cookies", "list", *data_option]) == 0
     shown = capsys.readouterr()
     assert stat.S_IMODE((data / "cookies.txt").stat().st_mode) == 0o600
+    assert stat.S_IMODE(data.stat().st_mode) == 0o700
     assert run(["cookies", "remove", "a.example", *data_option]) == 0
     assert run(["cookies", "remove", "a.example", *data_option]) == 1
 

@@ -158,7 +158,9 @@ async def test_reports_and_undos_survive_a_reindex(open_archive, settings):
         assert (await archive.search.overview()).entries == 0
 
 
-async def test_the_intact_part_of_a_truncated_report_is_restored(open_archive, settings):
+async def test_a_reindex_restores_truncated_reports_and_needs_none_that_was_deleted(
+    open_archive, settings
+):
     async with open_archive() as archive:
         await imported(archive)
     (path,) = (settings.data / "receipts").iterdir()
@@ -168,5 +170,8 @@ async def test_the_intact_part_of_a_truncated_report_is_restored(open_archive, s
     report = await reindex(settings)
 
     assert [each.where for each in report.problems] == [path.name]
+    path.unlink()
+    await reindex(settings)
+
     async with open_archive() as archive:
         assert (await archive.imports.status(1)).read == 5

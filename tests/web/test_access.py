@@ -36,7 +36,7 @@ async def test_a_password_is_set_changed_and_removed_with_the_current_one(client
     assert "anyone who can reach this archive" in page
 
 
-async def test_a_token_opens_the_routes_of_its_scope(client):
+async def test_a_token_opens_the_routes_of_its_scope_even_after_failed_logins(client):
     await do(client, "set-password", new=PASSWORD, again=PASSWORD)
     tokens = {}
     for scope in Scope:
@@ -60,6 +60,10 @@ async def test_a_token_opens_the_routes_of_its_scope(client):
     }
     wrong = {"Authorization": "Bearer arc_wrong"}
     assert (await client.get("/api/v1/entries", headers=wrong)).status == 401
+    logins = [await client.post("/login", data={"password": "wrong"}) for _ in range(7)]
+    assert logins[-1].status == 429
+    valid = {"Authorization": f"Bearer {tokens[Scope.READ]}"}
+    assert (await client.get("/api/v1/entries", headers=valid)).status == 200
 
 
 def test_every_route_named_in_a_scope_exists():
