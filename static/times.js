@@ -22,7 +22,7 @@ export function localise(part) {
     if ("ago" in time.dataset) time.textContent = ago(moment) || time.textContent;
     else if (time.textContent.endsWith("UTC")) {
       time.title ||= time.textContent;
-      time.textContent = words.format(moment);
+      time.textContent = ("exact" in time.dataset ? exact : words).format(moment);
     }
   }
   for (const option of part.querySelectorAll("option[data-at]")) option.textContent = exact.format(new Date(option.dataset.at));

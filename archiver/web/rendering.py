@@ -7,6 +7,7 @@ from enum import StrEnum
 from functools import cache, lru_cache, partial
 from typing import Protocol
 from urllib.parse import urlsplit
+from zlib import crc32
 
 from aiohttp import hdrs, web
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -150,6 +151,8 @@ def _page_before(request: web.Request) -> str:
 
 
 WORDS_A_MINUTE = 230
+TINTS = 6
+"""Number of colours in ``static/lists.css``."""
 
 
 _DIRECTION_CHANGES = re.compile("[\u202a-\u202e\u2066-\u2069]")
@@ -240,6 +243,7 @@ def environment(wording: Wording, base: str = "") -> Environment:
     jinja.filters.update(
         preview_image=partial(preview_image_path, base=base),
         initial=initial,
+        tint=tint,
         without_direction_changes=without_direction_changes,
         search_for_list=search_for_list,
         search_for_feed=search_for_feed,
@@ -295,6 +299,11 @@ def initial(site: str) -> str:
     """Return the letter that is shown for a site without a favicon."""
     name = site.removeprefix("www.").lstrip("[.")
     return name[:1].upper() or "?"
+
+
+def tint(site: str) -> int:
+    """Return the number of the colour that is shown for a site without a picture."""
+    return crc32(site.encode()) % TINTS
 
 
 def search_for_list(path: str) -> str:
@@ -355,6 +364,7 @@ async def side_bar(request: web.Request, q: str = "") -> SideBar:
         tags=navigation.tags,
         unread=navigation.unread,
         current_url=f"{request.path}?q={q}" if q else request.path,
+        can_render=not request.app[RUNTIME].crawling.browser_problem,
     )
 
 

@@ -127,6 +127,7 @@ class SideBar:
         tags: the most used tags, with their number of entries.
         unread: number of unread entries.
         current_url: the path of the page, with its search as a parameter.
+        can_render: whether a browser can render pages.
     """
 
     lists: tuple[EntryList, ...] = ()
@@ -136,6 +137,7 @@ class SideBar:
     tags: tuple[tuple[str, int], ...] = ()
     unread: int = 0
     current_url: str = ""
+    can_render: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,7 +275,6 @@ class HomeView:
         problem: why nothing in the last submitted form could be saved.
         origin, key: origin of the service, and the signature by which the user's own bookmarklet
             identifies itself.
-        can_render: whether a browser can render pages.
         is_paused: whether the crawl is paused.
         cleaned: submitted addresses from which tracking parameters were removed.
         warnings: problems of the archive: missing segments, a full disk, damage.
@@ -291,7 +292,6 @@ class HomeView:
     problem: Message | str = ""
     origin: str = ""
     key: str = ""
-    can_render: bool = False
     is_paused: bool = False
     cleaned: tuple[str, ...] = ()
     warnings: tuple[Message, ...] = ()

@@ -65,7 +65,7 @@ async def test_each_density_shows_its_details(client):
     assert all(f'class="entries {each} ' in page for each, page in pages.items())
     assert [page.count('class="cover"') for page in pages.values()] == [1, 0, 1]
     assert [page.count('class="cover titled"') for page in pages.values()] == [0, 0, 2]
-    assert [page.count('class="icon"') for page in pages.values()] == [3, 3, 5]
+    assert [page.count('class="icon"') for page in pages.values()] == [3, 3, 3]
     assert ['class="excerpt' in page for page in pages.values()] == [True, False, True]
 
 

@@ -161,7 +161,6 @@ async def _view(
         problem=problem,
         origin=public_origin(request),
         key=auth.bookmarklet_key(request),
-        can_render=not runtime.crawling.browser_problem,
         is_paused=await runtime.crawl_status.is_paused(),
         cleaned=tuple(
             each
