@@ -18,7 +18,6 @@ from archiver.model.imports import (
     CaptureWhen,
     Choices,
     Counted,
-    FormatEvidence,
     ImportStatus,
     ImportSurvey,
     ImportUndone,
@@ -79,18 +78,8 @@ def nothing_chosen(choices: Choices) -> InputError:
     )
 
 
-_EVIDENCE = {
-    FormatEvidence.FILES: "the files in it: ",
-    FormatEvidence.COLUMNS: "its columns: ",
-    FormatEvidence.FIELDS: "its fields: ",
-    FormatEvidence.ROOT: "its root element: ",
-    FormatEvidence.BEGINNING: "its first bytes",
-}
-
-
 def _print(survey: ImportSurvey) -> None:
-    detected_by = f"detected by {_EVIDENCE[survey.detected_by]}{survey.names}"
-    write_row("file", f"{survey.name} ({survey.format}, {detected_by})")
+    write_row("file", f"{survey.name} ({survey.format})")
     if survey.encoding:
         write_row("encoding", survey.encoding)
     for what in ("read", "new", "known", "merged", "unusable"):

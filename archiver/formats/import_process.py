@@ -21,7 +21,6 @@ from archiver.model.imports import (
     NO_CHOICES,
     Choices,
     ColumnRole,
-    FormatEvidence,
     Rejected,
     as_message,
 )
@@ -166,8 +165,6 @@ class LinkFile:
         name: the user's name for the file.
         form: the name of its format.
         encoding: the encoding of its text; empty if it is not text.
-        detected_by: the evidence by which the format was recognised, and the names that are the
-            evidence, such as column names.
         columns: the roles of the columns of a generic table; empty otherwise.
         choices: the user's choices for all links.
     """
@@ -183,8 +180,6 @@ class LinkFile:
         self.choices = choices
         self.form: str = head["form"]
         self.encoding: str = head["encoding"]
-        evidence, names = head["detected_by"]
-        self.detected_by = FormatEvidence(evidence), str(names)
         self.columns = tuple((column, ColumnRole(role)) for column, role in head["columns"])
         self._process = process
 

@@ -94,7 +94,7 @@ def serve(
             values = {name: str(value) for name, value in error.sentence.values.items()}
             _send(sink, pack({"refused": error.sentence.text, "values": values}))
             return
-        head = {"form": importer.name, "encoding": file.encoding, "detected_by": file.detected_by}
+        head = {"form": importer.name, "encoding": file.encoding}
         columns = file_columns(file) if importer is ANY_TABLE else {}
         _send(sink, pack({**head, "columns": [*columns.items()]}))
         while batch:

@@ -10,7 +10,7 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, BinaryIO
@@ -42,7 +42,7 @@ from archiver.model.entry_list import (
     folder_names,
     folder_path,
 )
-from archiver.model.imports import ColumnRole, FormatEvidence
+from archiver.model.imports import ColumnRole
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -358,7 +358,6 @@ def _has_address(cells: list[str]) -> bool:
     return any("://" in cell for cell in cells)
 
 
-_MAX_SHOWN = 8
 _PACKED_NAME = re.compile(r"\.(?:g?z(?:ip)?|bz2|xz|zst)\Z", re.IGNORECASE)
 Spool = Callable[[BinaryIO], BinaryIO]
 
@@ -467,19 +466,6 @@ class SourceFile:
         """Return the names of the members of a zip archive."""
         return self.zip.names if self.zip else ()
 
-    @property
-    def detected_by(self) -> tuple[FormatEvidence, str]:
-        """Return the kind of evidence for the format, and the names that were found as evidence."""
-        if inside := self.members or (self.tar.names if self.tar else ()):
-            return FormatEvidence.FILES, _first_names(inside)
-        if self.table and self.table.header:
-            return FormatEvidence.COLUMNS, _first_names(self.table.header)
-        if self.json_paths:
-            return FormatEvidence.FIELDS, _first_names(sorted(self.json_paths - {TOP, "[]", "{}"}))
-        return (
-            (FormatEvidence.ROOT, self.root.name) if self.root else (FormatEvidence.BEGINNING, "")
-        )
-
     def inner(self, stream: BinaryIO, name: str) -> "SourceFile":
         """Return a file inside this one, such as a member of a zip archive."""
         inner = SourceFile(stream, name, spool=self._spool)
@@ -547,11 +533,6 @@ def joined(pieces: Iterable[str], name: str, most: int) -> str:
             )
         lines.append(piece)
     return "".join(lines)
-
-
-def _first_names(names: Sequence[str]) -> str:
-    text = ", ".join(name[:60] for name in names[:_MAX_SHOWN])
-    return f"{text}, …" if len(names) > _MAX_SHOWN else text
 
 
 def _read_head(source: BinaryIO) -> bytes:

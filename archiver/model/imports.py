@@ -412,16 +412,6 @@ class Counted:
     count: int
 
 
-class FormatEvidence(StrEnum):
-    """Evidence by which the format of a file was detected."""
-
-    FILES = "files"
-    COLUMNS = "columns"
-    FIELDS = "fields"
-    ROOT = "root"
-    BEGINNING = "beginning"
-
-
 @dataclass(frozen=True, slots=True)
 class ImportSurvey:
     """Preview of a file of links.
@@ -429,8 +419,6 @@ class ImportSurvey:
     Attributes:
         name: name of the file.
         format: detected format.
-        detected_by: kind of evidence by which the format was detected.
-        names: the evidence: names of packed files, columns or fields, or of the root element.
         encoding: encoding of the text; empty if the file is not text.
         is_whole: whether the whole file was read.
         read: number of links: the sum of ``new``, ``known``, ``merged``, ``unusable`` and
@@ -458,8 +446,6 @@ class ImportSurvey:
 
     name: str
     format: str
-    detected_by: FormatEvidence
-    names: str
     encoding: str
     is_whole: bool
     read: int

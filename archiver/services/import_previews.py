@@ -226,8 +226,6 @@ class _Tally:
         return ImportSurvey(
             name=name,
             format=links.form,
-            detected_by=links.detected_by[0],
-            names=links.detected_by[1],
             encoding=links.encoding,
             is_whole=is_whole,
             read=self.read,
