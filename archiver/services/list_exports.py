@@ -4,33 +4,25 @@ import asyncio
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from dataclasses import replace
 from enum import StrEnum
-from itertools import groupby, islice
-from operator import itemgetter
+from itertools import islice
 
-from archiver.db import entries, snapshots
+from archiver.db import entries, snapshots, tags_and_lists
 from archiver.db.engine import Database
 from archiver.formats.feeds import Feed, FeedItem, write_atom, write_json_feed
 from archiver.formats.list_writer import Heading, ListForm, ListWriter, Order
-from archiver.model.entry import Entry, ExportedEntry
-from archiver.model.entry_list import folder_names, folder_path
+from archiver.model.entry import ExportedEntry
+from archiver.model.entry_list import folder_names
 from archiver.model.listing import ListingQuery, Sort
 from archiver.services.search import Search
-from archiver.warc.temporary_lines import SortedLines
 
 PAGE = 100
 """Entries written per batch; an entry can have half a megabyte of metadata."""
 
-SORTED_AT_ONCE = 1000
-"""Entries read per batch to sort them by folder or host."""
+READ_AT_ONCE = 1000
+"""Entries read per batch to find their hosts."""
 
 MAX_SNAPSHOTS = 1_000
 """Maximum number of exported snapshots of one entry; older ones are left out."""
-
-_BETWEEN = "\0"
-"""Separator of folder names. It sorts before all characters: a folder precedes its subfolders."""
-
-_LAST = (1 << 63) - 1
-"""Sort key of an entry without a position in its list: the entry comes last."""
 
 _Placed = tuple[str, int]
 """Place of an entry (its folder or host; see `Order`) and its row id."""
@@ -50,7 +42,8 @@ async def write_list(
     writer = form.writer(heading)
     if opening := writer.opening():
         yield _encoded(opening)
-    async for batch in _ordered(db, rows, form.order):
+    placed = await _ordered(db, rows, form.order)
+    while batch := [*islice(placed, PAGE)]:
         exported = await _exported(db, [row for _, row in batch], form)
         text = await asyncio.to_thread(_items, writer, batch, exported)
         if text:
@@ -59,48 +52,36 @@ async def write_list(
         yield _encoded(closing)
 
 
-async def _ordered(
-    db: Database, rows: Sequence[int], order: Order
-) -> AsyncGenerator[list[_Placed], None]:
+async def _ordered(db: Database, rows: Sequence[int], order: Order) -> Iterator[_Placed]:
+    """Return the entries in the order of a format, each with its place."""
     if order is Order.SAVED:
-        saved = sorted(rows)
-        for start in range(0, len(saved), PAGE):
-            yield [("", row) for row in saved[start : start + PAGE]]
-        return
-    with SortedLines() as lines:
-        for start in range(0, len(rows), SORTED_AT_ONCE):
-            async with db.read() as conn:
-                by_id = await entries.by_ids(conn, rows[start : start + SORTED_AT_ONCE])
-            exported_lines = [
-                line for row, each in by_id.items() for line in _lines(order, row, each)
-            ]
-            await asyncio.to_thread(lines.add_all, exported_lines)
-        placed = (_placed(line) for line in lines)
-        if order is Order.HOSTS:
-            placed = (next(same) for _, same in groupby(placed, key=itemgetter(0)))
-        while batch := await asyncio.to_thread(lambda: [*islice(placed, PAGE)]):
-            yield batch
-
-
-def _lines(order: Order, row: int, entry: Entry) -> Iterator[bytes]:
-    """Yield a line for each place of an entry.
-
-    Sorted lines of all entries are in order of place, then of position within the place.
-    """
+        return (("", row) for row in sorted(rows))
     if order is Order.HOSTS:
-        yield _line(entry.host, row)
-    else:
-        for folder, position in (entry.annotation.lists or {"": 0}).items():
-            yield _line(_BETWEEN.join(folder_names(folder)), row, position or _LAST)
+        return iter(sorted((await _first_by_host(db, rows)).items()))
+    members = await _members(db, rows)
+    return ((path, row) for path in sorted(members, key=folder_names) for row in members[path])
 
 
-def _line(key: str, row: int, position: int = 0) -> bytes:
-    return f"{key}{_BETWEEN}{_BETWEEN}{position:016x}{row:016x}\n".encode("utf-8", "replace")
+async def _first_by_host(db: Database, rows: Sequence[int]) -> dict[str, int]:
+    """Return the entry of each host that was saved first."""
+    first: dict[str, int] = {}
+    in_order = sorted(rows)
+    for start in range(0, len(in_order), READ_AT_ONCE):
+        async with db.read() as conn:
+            by_id = await entries.by_ids(conn, in_order[start : start + READ_AT_ONCE])
+        for row, each in sorted(by_id.items()):
+            first.setdefault(each.host, row)
+    return first
 
 
-def _placed(line: bytes) -> _Placed:
-    key, _, row = line.decode().rstrip("\n").rpartition(_BETWEEN * 2)
-    return folder_path(key.split(_BETWEEN)), int(row[16:], 16)
+async def _members(db: Database, rows: Sequence[int]) -> dict[str, list[int]]:
+    """Return the entries of each list in order; those that are in no list have an empty path."""
+    selected, members = set(rows), dict[str, list[int]]()
+    async with db.read() as conn:
+        for each in await tags_and_lists.all_lists(conn):
+            in_order = await tags_and_lists.members_in_order(conn, each.path)
+            members[each.path] = [row for row, _ in in_order if row in selected]
+    return {"": sorted(selected.difference(*members.values())), **members}
 
 
 async def _exported(db: Database, rows: Sequence[int], form: ListForm) -> dict[int, ExportedEntry]:

@@ -30,7 +30,7 @@ from archiver.errors import ConfigurationError
 
 
 @click.command(cls=Command)
-@click.option("--own", help="Its own.")
+@click.option("--own", "option", help="Its own.")
 @with_settings(EVERYTHING)
 def probe(settings: Settings, option: str | None) -> int:
     click.echo(f"{settings.port} {settings.log_json} {settings.allow_networks} {option}")

@@ -28,7 +28,7 @@ async def test_a_file_is_previewed_and_imported_with_options_and_a_report(runtim
     assert sent.status == 303
     assert re.fullmatch(r"/import/look/[0-9a-f]{32}", path)
     assert await runtime.import_statuses.recent() == []
-    for shown in ("CSV", "utf-8", "Food/Soups", "&lt;b&gt;One&lt;/b&gt;", "by its columns"):
+    for shown in ("CSV", "utf-8", "Food/Soups", "&lt;b&gt;One&lt;/b&gt;"):
         assert shown in page
     again = await (await client.get(f"{path}?tags=new,%20two&folders_as=lists")).text()
     assert 'value="new, two"' in again
