@@ -1,7 +1,7 @@
-"""Lets an installed archiver show a page that is empty without scripts: ``render.py PROGRAM``.
+"""Saves a page that is empty without scripts with an installed archiver: ``render.py PROGRAM``.
 
-As the image does: with the system's Chromium, its sandbox on, and as a user without rights or a
-home of its own, if we are root and that user can reach this Python.
+Like the Docker image, it uses the system's Chromium with its sandbox. As root, it runs the program
+as a user without rights or home, if that user can execute this Python.
 """
 
 import json
@@ -13,7 +13,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
-NOBODY = 10001
+USER_WITHOUT_RIGHTS = 10001
 SHELL = b"""<!DOCTYPE html><title>Shell</title><div id="root"></div>
 <script>root.innerHTML = '<p>This was brought by a script. </p>'.repeat(20)</script>"""
 
@@ -22,20 +22,20 @@ class Site(BaseHTTPRequestHandler):
     """One page."""
 
     def do_GET(self) -> None:
-        """Send it."""
+        """Send the page."""
         self.send_response(200)
         self.send_header("Content-Type", "text/html")
         self.end_headers()
         self.wfile.write(SHELL)
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 def run(*words: str) -> str:
-    """What the program says; it must succeed."""
+    """Return the output of a command, which must succeed."""
     variables = {"PATH": os.environ["PATH"], "HOME": data, "ARCHIVER_DATA": data}
-    done = subprocess.run(
+    completed = subprocess.run(
         [program, *words],
         env=variables | {"ARCHIVER_ALLOW_NETWORKS": "127.0.0.0/8"},
         cwd=data,
@@ -44,13 +44,13 @@ def run(*words: str) -> str:
         check=False,
         user=user,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    assert completed.returncode == 0, completed.stdout + completed.stderr
+    return completed.stdout
 
 
 program = str(Path(sys.argv[1]).absolute())
 is_reachable = all(each.stat().st_mode & 1 for each in Path(sys.executable).resolve().parents)
-user = NOBODY if os.geteuid() == 0 and is_reachable else None
+user = USER_WITHOUT_RIGHTS if os.geteuid() == 0 and is_reachable else None
 with HTTPServer(("127.0.0.1", 0), Site) as site, tempfile.TemporaryDirectory() as data:
     threading.Thread(target=site.serve_forever, daemon=True).start()
     if user:

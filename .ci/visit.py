@@ -1,4 +1,4 @@
-"""Starts an installed archiver on an archive, looks at it, stops it: ``visit.py PROGRAM DATA``."""
+"""Starts an installed archiver, requests some pages, and stops it: ``visit.py PROGRAM DATA``."""
 
 import re
 import subprocess

@@ -286,7 +286,7 @@ def _words_of_code(node: LexborNode) -> Iterator[str | None]:
 
 
 def shared(expected: list[frozenset[str]], extracted: list[frozenset[str]]) -> int:
-    """Return how many of the wanted parts were found, counting each found part once."""
+    """Return how many expected parts were extracted; each extracted part counts once."""
     places: dict[str, list[int]] = {}
     for place, keys in enumerate(extracted):
         for key in keys:

@@ -4,7 +4,7 @@ Usage: .ci/with-postgres python -m benchmarks.cluster [--urls N] [--workers 1,2]
 
 A server on loopback answers after ``--least`` to ``--delay`` seconds. The queue holds twice the
 URLs that all workers fetch, so that none of them runs out of jobs. The workers are stopped after
-``--urls`` each. The rate is that of the time in which all of them fetched. The benchmark fails if
+``--urls`` each. The rate is measured while all of them fetch. The benchmark fails if
 a URL was saved twice.
 """
 
@@ -89,7 +89,7 @@ def run(number: int, waiting: int, options: argparse.Namespace) -> tuple[float, 
 
 
 def common_rate(address: str) -> float:
-    """Return URLs per second in the time in which all workers fetched, from their captures."""
+    """Return URLs per second while all workers fetched, from the times of their captures."""
     pages = "archiver.capture JOIN archiver.segment ON segment.id = segment_id"
     query = f"SELECT name, min(timestamp), max(timestamp) FROM {pages} GROUP BY name"
     spans: dict[str, list[int]] = {}

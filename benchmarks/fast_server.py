@@ -50,7 +50,7 @@ class Server:
         self._socket.close()
 
     def cpu_seconds(self) -> float:
-        """Return its CPU seconds until now."""
+        """Return the CPU seconds of the server process."""
         times = psutil.Process(self._process.pid).cpu_times()
         return float(times.user + times.system)
 

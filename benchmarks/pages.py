@@ -63,7 +63,7 @@ def read_pages(folder: Path) -> dict[str, bytes]:
     """Return the pages of a folder, ``NAME/source.html``, by name; exit if there are none."""
     pages = {path.parent.name: path.read_bytes() for path in sorted(folder.glob("*/source.html"))}
     if not pages:
-        raise SystemExit(f"{folder} holds no page: NAME/source.html is looked for")
+        raise SystemExit(f"{folder} contains no page. Pages are files NAME/source.html.")
     return pages
 
 

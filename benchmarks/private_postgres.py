@@ -111,7 +111,7 @@ class PrivatePostgres:
             time.sleep(0.05)
 
     def stop_at_once(self) -> None:
-        """Stop it like a machine failure: clients get no notice, nothing is written."""
+        """Stop it as a machine failure would: clients are not notified, nothing is written."""
         if self._server:
             self._server.send_signal(signal.SIGQUIT)
             self._server.wait()

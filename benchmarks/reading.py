@@ -67,7 +67,7 @@ def main() -> None:
 
 
 def read_by_all(options: Namespace, pages: list[Page]) -> Iterator[tuple[str, list[Reading]]]:
-    """Yield the results of each wanted extractor for every page."""
+    """Yield the results of each selected extractor for every page."""
     programs = list(filter(None, options.only.split(",")))
     for name, read in readers().items():
         if not programs or name in programs:
@@ -95,7 +95,7 @@ def read_folder(folder: Path) -> Iterable[Page]:
 
 
 def read_facts(folder: Path) -> dict[str, str]:
-    """Return the expected title, author and date, without unknown ones."""
+    """Return the expected title, author and date; unknown ones are empty."""
     path = folder / "expected-metadata.json"
     facts = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     names = ("title", "byline", "publishedTime")
@@ -179,7 +179,7 @@ class Table:
         ]
 
     def show_worst(self, name: str, count: int) -> None:
-        """Print the pages with the lowest text score, and what each lost."""
+        """Print the pages with the lowest text scores."""
         print(f"\n{name}")
         for page, score in sorted(self.texts.items(), key=lambda each: each[1][2])[:count]:
             recall, precision, f1 = score
@@ -222,7 +222,7 @@ def contained(blocks: list[frozenset[str]], words: tuple[str, ...]) -> tuple[int
 
 
 def embeds_kept(expected: list[frozenset[str]], extracted: Parts) -> tuple[int, int]:
-    """Return how many embeds are still there or linked to."""
+    """Return how many expected embeds an article contains or links to, and their number."""
     named = {
         embed_name(key)
         for kind in ("links", "embeds")

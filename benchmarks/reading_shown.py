@@ -1,4 +1,4 @@
-"""Corrections of expected articles by what a reader sees; both results are printed.
+"""Corrections of expected articles; results are printed with and without them.
 
 A first heading that repeats the page title is ignored on both sides, because the title is shown
 above the article. ``reading_judged.toml`` lists parts that the expected article omits but that
@@ -17,7 +17,7 @@ KINDS = ("pictures", "figures", "captions", "headings", "list items", "tables", 
 _SIGNS = re.compile(r"[\W_]+")
 
 Judged = Mapping[str, Mapping[str, tuple[str, ...]]]
-"""Beginnings of parts that are correct though not expected, by page and kind."""
+"""Beginnings of correct parts that the expected article lacks, by page and kind."""
 
 
 def read_judged() -> Judged:
@@ -33,7 +33,7 @@ def without_title(headings: list[frozenset[str]], title: str) -> list[frozenset[
 
 
 def judged_right(parts: list[frozenset[str]], beginnings: tuple[str, ...]) -> list[frozenset[str]]:
-    """Return the found parts that begin like one judged to be part of the article."""
+    """Return the parts that were judged to belong to the article, by their beginnings."""
     return [keys for keys in parts if any(key.startswith(beginnings) for key in keys)]
 
 

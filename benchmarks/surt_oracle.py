@@ -92,7 +92,7 @@ def oracle(programs: Path) -> Iterator[Callable[[str], str]]:
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
         if process.stdin is None or process.stdout is None:
-            raise SystemExit("no pipes")
+            raise SystemExit("The library was started without pipes.")
         requests, answers = process.stdin, process.stdout
 
         def key_of(url: str) -> str:

@@ -1,4 +1,4 @@
-"""Alembic's way in: runs the revisions on the connection that the index hands over."""
+"""Alembic environment: runs the revisions on the connection of the index."""
 
 from alembic import context
 

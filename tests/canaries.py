@@ -251,7 +251,7 @@ def confinement(missing: str) -> tuple[str, ...]:
 
 
 async def wait_for_connections(canaries: Canaries, missing: str) -> None:
-    """Wait until all expected connections were made; give unexpected ones time to happen, too."""
+    """Wait for all expected connections, then some time for unexpected ones."""
     with suppress(TimeoutError):
         async with asyncio.timeout(PRESENCE_SECONDS):
             if missing in REACHED:

@@ -144,8 +144,8 @@ class RequestLog(list):
     async def settle(self, page):
         """Wait until a page has loaded and has requested nothing for `QUIET_SECONDS`.
 
-        Playwright's "networkidle" is no substitute: if a frame navigates after another one has
-        sent a late request, it never comes.
+        Playwright's "networkidle" never occurs if a frame navigates after another one has sent a
+        late request.
         """
         while True:
             await page.wait_for_load_state()
@@ -156,7 +156,7 @@ class RequestLog(list):
                 return
 
     async def wait_for(self, *names):
-        """Wait until these were requested; a busy browser may be late."""
+        """Wait until all of these were requested."""
         with suppress(TimeoutError):
             async with asyncio.timeout(60):
                 while not self.names.issuperset(names):

@@ -24,7 +24,7 @@ PATHS = (
     "/mislabelled.html /missing.html /gone.html /broken.html /moved /round /huge.bin "
     "/coded/gzip /coded/deflate /coded/br /coded/zstd /coded/chunked /pictures/alone.png"
 ).split()
-# warcio's checker decodes what it need not, and falls over the common brotli package doing so.
+# warcio's checker decodes content needlessly, which fails with the usual brotli package.
 CHECK = "import sys; sys.modules['brotli'] = None; from warcio.cli import main; main()"
 
 

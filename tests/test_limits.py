@@ -45,7 +45,7 @@ def program(tmp_path):
 
 
 async def test_two_processes_share_the_request_rate_of_a_host(live, program, tmp_path):
-    """By the host's log, after it has seen both: each waits twice as long as a single process."""
+    """Once the host has seen both processes, each waits twice as long as a single one."""
     request_times, both = [], asyncio.Event()
 
     async def answer(_):

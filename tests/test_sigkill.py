@@ -37,7 +37,7 @@ def archive(tmp_path: Path) -> Archive:
 async def test_killed_crawls_and_services_capture_every_url_exactly_once(
     live: LiveWeb, archive: Archive
 ) -> None:
-    """The segments alone give back what the crawls and the user added."""
+    """A reindex from the segments restores what the crawls and the user added."""
     live.put("/site.css", "article { color: #123 }", kind="text/css")
     live.put("/dot.png", PNG, kind="image/png")
     image = '<img src="/dot.png" alt="">'

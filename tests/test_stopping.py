@@ -57,7 +57,7 @@ def segment_bytes(data: Path) -> int:
 
 
 async def records_appended(data: Path, before: int) -> None:
-    """Wait until the recorder has appended records; then it waits to write to the index."""
+    """Wait until the recorder has appended records and needs the write lock of the index."""
     while segment_bytes(data) == before:  # noqa: ASYNC110 - another process changes it
         await asyncio.sleep(0.01)
 

@@ -43,8 +43,8 @@ class Dispatcher:
         self._context = context
         self._frontier = frontier
         self._may_hold_earlier = True
-        self._to_give_back: list[Lease] = []
-        self._to_put_last: set[str] = set()
+        self._returned_leases: list[Lease] = []
+        self._hosts_to_postpone: set[str] = set()
         self._to_defer: set[str] = set()
         self._has_failed = self._is_queue_empty = False
         self._is_paused_by_failure = False
@@ -66,17 +66,17 @@ class Dispatcher:
 
         ``has_failed`` means that their results could not be stored, so the crawl pauses.
         """
-        before = len(self._to_give_back)
-        self._to_give_back += leases
+        before = len(self._returned_leases)
+        self._returned_leases += leases
         self._has_failed |= has_failed
-        if len(self._to_give_back) > before:
+        if len(self._returned_leases) > before:
             self._wake.set()
         elif self._frontier.has_much_room:
             self.note_room()
 
     def put_last(self, host: str) -> None:
         """Move the jobs of a dead host to the end of the queue in the next iteration."""
-        self._to_put_last.add(host)
+        self._hosts_to_postpone.add(host)
 
     def defer(self, host: str) -> None:
         """Postpone the jobs of a dead host again in the next iteration."""
@@ -100,7 +100,7 @@ class Dispatcher:
             except StoreError as error:
                 self._begin_pause(error)
                 wait = FAILURE_SECONDS
-            await self._rest(IDLE_SECONDS if wait is None else wait)
+            await self._idle(IDLE_SECONDS if wait is None else wait)
             await asyncio.sleep(started + LEASE_SECONDS - loop.time())
 
     def _begin_pause(self, error: StoreError) -> None:
@@ -111,7 +111,7 @@ class Dispatcher:
             )
         self._is_paused_by_failure = True
         self._paused_until = asyncio.get_running_loop().time() + FAILURE_SECONDS
-        self._to_give_back += self._frontier.take_waiting()
+        self._returned_leases += self._frontier.take_waiting()
 
     def _end_pause(self, started: float) -> None:
         """End a pause that a failure caused, if it is over; log that the crawl continues."""
@@ -170,14 +170,14 @@ class Dispatcher:
 
     async def _return_given_up(self) -> bool:
         """Requeue the leases passed to ``give_up``; return whether the disk or the index failed."""
-        back, self._to_give_back = self._to_give_back, []
+        back, self._returned_leases = self._returned_leases, []
         has_failed, self._has_failed = self._has_failed, False
         if back:
             try:
                 await self._context.recorder.wait_until_indexed()
                 await self._frontier.return_leases(back, interrupted=has_failed)
             except StoreError:
-                self._to_give_back += back
+                self._returned_leases += back
                 self._has_failed |= has_failed
                 raise
         return has_failed
@@ -195,12 +195,12 @@ class Dispatcher:
 
         Results of earlier timeouts are stored first, so that their jobs are queued and moved too.
         """
-        hosts, self._to_put_last = self._to_put_last, set()
+        hosts, self._hosts_to_postpone = self._hosts_to_postpone, set()
         if hosts:
             try:
                 await self._context.recorder.flush()
             except StoreError:
-                self._to_put_last |= hosts
+                self._hosts_to_postpone |= hosts
                 raise
         for host in hosts:
             async with self._context.db.write() as conn:
@@ -248,7 +248,7 @@ class Dispatcher:
         if leases := self._frontier.take_waiting(which):
             await self._frontier.return_leases(leases, interrupted=False)
 
-    async def _rest(self, seconds: float) -> None:
+    async def _idle(self, seconds: float) -> None:
         try:
             async with asyncio.timeout(seconds):
                 await self._wake.wait()

@@ -282,7 +282,7 @@ class RedirectChain:
         self._jar = VisitCookies()
         self._initiators = frozenset(map(host, filter(None, [lease.feed])))
         self._seen = set[tuple[str, frozenset[Cookie]]]()
-        self._recalled = set[str]()
+        self._reused_urls = set[str]()
 
     async def follow(self, url: str) -> FetchedResponse:
         """Fetch a URL and follow its redirects; store all responses and return the last one.
@@ -312,8 +312,8 @@ class RedirectChain:
     async def _fetch(self, url: str) -> FetchedResponse:
         self._initiators |= {host(url)}
         self._seen.add((url, self._jar.of(url)))
-        if self._lease.interrupted and url not in self._recalled:
-            self._recalled.add(url)
+        if self._lease.interrupted and url not in self._reused_urls:
+            self._reused_urls.add(url)
             response = await self._read_recent(url)
             if response and not _is_failure(response):
                 await self._jar.receive(url, response.headers)

@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from archiver.db.dialects import among
 from archiver.db.schema import entry, import_row, imports
 from archiver.db.statements import insert_rows
-from archiver.model.imports import ARCHIVE_FORMS, MAX_GIVEN, Outcome, Rejected, ReportRow
+from archiver.model.imports import ARCHIVE_FORMS, MAX_SUBMITTED, Outcome, Rejected, ReportRow
 from archiver.model.job import State
 from archiver.model.seed import SaveOutcome
 
@@ -40,7 +40,7 @@ async def write(
     """
     # SaveOutcome and Outcome members have the same values.
     rows = [
-        ReportRow(row, Outcome(outcome), submitted[:MAX_GIVEN], key, "")
+        ReportRow(row, Outcome(outcome), submitted[:MAX_SUBMITTED], key, "")
         for row, outcome, submitted, key in added
     ]
     outcomes = {True: Outcome.LEFT_OUT, False: Outcome.UNUSABLE}

@@ -55,7 +55,7 @@ async def has_created_any(conn: AsyncConnection, import_id: int) -> bool:
 async def count_to_delete(conn: AsyncConnection, import_id: int) -> int:
     """Return how many entries the undo of an import deletes: those in no other import's file."""
     mine = select(func.count(entry.c.id)).where(entry.c.brought_by == import_id)
-    other_imports = await _others(conn, import_id)
+    other_imports = await _other_imports(conn, import_id)
     if other_imports:
         mine = mine.where(
             entry.c.hash_url.not_in(_entries_in_files(other_imports).with_only_columns(_KEY))
@@ -65,7 +65,7 @@ async def count_to_delete(conn: AsyncConnection, import_id: int) -> int:
 
 async def transfer_entries(conn: AsyncConnection, import_id: int) -> None:
     """Assign entries that an import created to another import whose file has them, if any."""
-    other_imports = await _others(conn, import_id)
+    other_imports = await _other_imports(conn, import_id)
     if other_imports:
         successor = _entries_in_files(other_imports).subquery()
         await conn.execute(
@@ -180,7 +180,7 @@ def _entries_in_files(import_ids: Collection[int]) -> Select[str | None, int]:
     )
 
 
-async def _others(conn: AsyncConnection, import_id: int) -> list[int]:
+async def _other_imports(conn: AsyncConnection, import_id: int) -> list[int]:
     """Return the ids of all other imports that are not undone."""
     rows = await conn.execute(
         select(imports.c.id, imports.c.undone).where(imports.c.id != import_id)
@@ -383,7 +383,7 @@ async def advance_archive(conn: AsyncConnection, import_id: int, counts: RecordC
     )
 
 
-async def begin_again(conn: AsyncConnection, import_id: int) -> int:
+async def restart_import(conn: AsyncConnection, import_id: int) -> int:
     """Reset the counts of records of an archive file that is read again from the start.
 
     Counts of pages stay, since reading again does not add these pages again.

@@ -40,7 +40,7 @@ GRACE_SECONDS = 15.0
 RETRY_SECONDS = 1.0
 """Wait between two attempts to reconnect."""
 _NAME = "archiver {name} {machine}"
-_HELD = text(
+_LOCKED_KEYS = text(
     "SELECT CAST(objid AS BIGINT) FROM pg_locks WHERE locktype = 'advisory' AND granted"
     " AND objsubid = 2 AND CAST(classid AS BIGINT) = :kind AND database ="
     " (SELECT oid FROM pg_database WHERE datname = current_database())"
@@ -295,13 +295,13 @@ class ExpiredWorkers:
 
 async def free_hosts(conn: AsyncConnection, hosts: Sequence[str]) -> list[str]:
     """Return the hosts that no worker has locked."""
-    locked = {*(await conn.execute(_HELD, {"kind": HOST})).scalars()}
+    locked = {*(await conn.execute(_LOCKED_KEYS, {"kind": HOST})).scalars()}
     return [host for host in hosts if _unsigned(_key(host)) not in locked]
 
 
 async def alive_workers(conn: AsyncConnection) -> set[int]:
     """Return the keys of all held worker locks."""
-    return {*(await conn.execute(_HELD, {"kind": WORKER})).scalars()}
+    return {*(await conn.execute(_LOCKED_KEYS, {"kind": WORKER})).scalars()}
 
 
 async def all_workers(conn: AsyncConnection) -> list[Worker]:

@@ -133,7 +133,7 @@ class _Member(io.RawIOBase):
         self, member: IO[bytes], most: int, budget: _DecompressionBudget, name: str
     ) -> None:
         self._member = member
-        self._left = most
+        self._remaining = most
         self._budget = budget
         self._name = name
 
@@ -144,7 +144,7 @@ class _Member(io.RawIOBase):
     def readinto(self, buffer: "WriteableBuffer", /) -> int:
         """Read the next bytes; return 0 at the end or at damaged data."""
         target = memoryview(buffer)
-        size = min(len(target), self._left, self._budget.remaining)
+        size = min(len(target), self._remaining, self._budget.remaining)
         try:
             piece = self._member.read(size or 1)
         except _READ_ERRORS:
@@ -152,7 +152,7 @@ class _Member(io.RawIOBase):
         if piece and not size:
             self._budget.refused[self._name] = None
             return 0
-        self._left -= len(piece)
+        self._remaining -= len(piece)
         self._budget.remaining -= len(piece)
         target[: len(piece)] = piece
         return len(piece)

@@ -49,7 +49,7 @@ from archiver.warc.records import (
 
 MAX_BYTES = 64 << 20
 """Maximum size of a page image in bytes."""
-MAX_KEPT = 200_000
+MAX_STORED = 200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +84,8 @@ class StoredRenditions(ExitStack):
         self._end = 0
 
     def note(self, rendition: ForeignRendition) -> None:
-        """Store an image, unless ``MAX_KEPT`` images are stored already."""
-        if len(self._places) < MAX_KEPT:
+        """Store an image, unless ``MAX_STORED`` images are stored already."""
+        if len(self._places) < MAX_STORED:
             self._file.seek(self._end)
             self._file.write(rendition.block)
             self._places[rendition.record_id] = self._end, len(rendition.block)
@@ -472,7 +472,7 @@ _READ: dict[str, Callable[[ForeignRecord, str], ForeignCapture | ForeignRevisit]
     "revisit": _revisit,
 }
 
-MAX_HELD = 64 << 20
+MAX_BUFFERED = 64 << 20
 """Maximum size of all response heads and requests that are kept in memory."""
 MAX_SPOOLED = 4 << 30
 """Maximum size of all bodies that are spooled to disk, since a small file can be a gzip bomb."""
@@ -494,14 +494,14 @@ class StoredResponses(ExitStack):
         super().__init__()
         self._file = self.enter_context(scratch_file())
         self._places: dict[RecordId, _StoredExchange] = {}
-        self._end = self._held = 0
+        self._end = self._size = 0
 
     def note(self, capture: ForeignCapture) -> None:
         """Store a response unless a size limit is reached; close its body."""
         exchange = capture.exchange
         with closing(exchange.body):
-            self._held += len(exchange.head) + len(exchange.request) + PIECE // 64
-            if self._held > MAX_HELD:
+            self._size += len(exchange.head) + len(exchange.request) + PIECE // 64
+            if self._size > MAX_BUFFERED:
                 return
             start = self._file.seek(self._end)
             for piece in pieces_of(exchange.body):

@@ -47,8 +47,8 @@ def flattened_schema(schemas: dict[str, Any]) -> dict[str, Any]:
         if schema is not within
     }
     # Keep the schema of annotations if it is still used, as in a list of annotations.
-    stands_alone = '/Annotation"' in json.dumps(flat)
-    return flat | {"Annotation": within} if stands_alone else flat
+    has_reference = '/Annotation"' in json.dumps(flat)
+    return flat | {"Annotation": within} if has_reference else flat
 
 
 def _flatten_one(schema: dict[str, Any], within: dict[str, Any]) -> dict[str, Any]:

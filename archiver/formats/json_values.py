@@ -22,7 +22,7 @@ MAX_PARTS = 1_000_000
 _LONG = 4 << 20
 _MAX_DIGITS = 40
 _MARGIN = 32
-_MAX_GIVEN = 200
+_MAX_EXCERPT = 200
 _MAX_LINE = 1 << 14
 """Characters in which the end of an invalid line is looked for, so that time stays linear."""
 _BETWEEN = re.compile(r"[\s,\x1e]*+")
@@ -146,7 +146,7 @@ class JsonText:
         next_line = "\n" if self._buffer.startswith('"', self._at) else "\n{"
         following = self._buffer.find(next_line, self._at, self._at + _MAX_LINE)
         if self._is_lines and following > 0:
-            chunk = self._buffer[self._at : min(following, self._at + _MAX_GIVEN)]
+            chunk = self._buffer[self._at : min(following, self._at + _MAX_EXCERPT)]
             self._at = following
             return broken(chunk.strip(), problem)
         chunk = ""
@@ -162,7 +162,7 @@ class JsonText:
                 self._at += not has_begun
                 return broken(chunk.strip(), problem)
             depth += (token[0] in "[{") - (token[0] in "]}")
-            chunk += token[0][: _MAX_GIVEN - len(chunk)]
+            chunk += token[0][: _MAX_EXCERPT - len(chunk)]
             self._at = token.end()
             has_begun = True
             is_line = token[0][0] not in '[{"' and "\n" in token[0]

@@ -24,10 +24,10 @@ def _read_listing(file: SourceFile) -> Iterator[Bookmark]:
             yield value
         elif name == "data" and isinstance(value, dict):
             children = value.get("children")
-            yield from bookmarks_of(children if isinstance(children, list) else (), _thing)
+            yield from bookmarks_of(children if isinstance(children, list) else (), _reddit_item)
 
 
-def _thing(row: Row) -> Bookmark:
+def _reddit_item(row: Row) -> Bookmark:
     """Return the link of a post or comment, which Reddit calls a thing."""
     data = row.take("data")
     row = Row(data if isinstance(data, dict) else {})

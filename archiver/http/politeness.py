@@ -80,7 +80,7 @@ class Slot:
 
     async def due(self) -> None:
         """Wait until the request is due; ``sending`` checks again before it is sent."""
-        await self.throttle.wait_for_slot(self)
+        await self.throttle.wait_until_due(self)
 
     @asynccontextmanager
     async def sending(self) -> AsyncIterator[None]:
@@ -90,11 +90,11 @@ class Slot:
         leaves the block, the request counts as not sent.
         """
         if not self.is_delayed:
-            await self.throttle.wait_for_slot(self)
+            await self.throttle.wait_until_due(self)
             yield
             return
         async with self.state.sending:
-            has_waited, is_sent = await self.throttle.wait_for_slot(self), True
+            has_waited, is_sent = await self.throttle.wait_until_due(self), True
             try:
                 yield
             except Exception:
@@ -211,7 +211,7 @@ class Throttle:
         if pause > slot.max_pause:
             raise pause_too_long(slot.host, pause)
 
-    async def wait_for_slot(self, slot: Slot) -> bool:
+    async def wait_until_due(self, slot: Slot) -> bool:
         """Wait until a request may be sent; return whether it had to wait.
 
         Opening a connection takes a varying time after the slot was granted. In that time the host

@@ -176,10 +176,10 @@ class ResponseReader:
         self.content_length: int | None = None
         self.is_complete = False
         self.truncation: Truncation | None = None
-        self._held = bytearray()
+        self._buffer = bytearray()
         self._searched = 0
         self._head_bytes_read = self._interim = 0
-        self._left = 0
+        self._remaining = 0
         self._chunks: ChunkDecoder | None = None
         self._payload: list[bytes] = []
         self._is_regular = True
@@ -205,10 +205,10 @@ class ResponseReader:
             InvalidResponse: the bytes are not an HTTP response, or the head is too long.
         """
         if self.head is None:
-            self._held += data
+            self._buffer += data
             if not self._take_head():
                 return b""
-            data, self._held = bytes(self._held), bytearray()
+            data, self._buffer = bytes(self._buffer), bytearray()
         if self.is_complete:
             body = b""
         elif self._chunks:
@@ -216,9 +216,9 @@ class ResponseReader:
         elif self.content_length is None:
             body = data
         else:
-            body = data[: self._left]
-            self._left -= len(body)
-            self.is_complete = not self._left
+            body = data[: self._remaining]
+            self._remaining -= len(body)
+            self.is_complete = not self._remaining
         self._is_regular &= len(body) == len(data)
         return body
 
@@ -243,15 +243,15 @@ class ResponseReader:
     def _take_head(self) -> bool:
         """Consume response heads in the buffer; return whether the final head is complete."""
         while self.head is None:
-            start = _start_of_status(self._held)
-            match = _EMPTY_LINE.search(self._held, max(self._searched - 2, 0))
-            end = self._searched = match.end() if match else len(self._held)
+            start = _start_of_status(self._buffer)
+            match = _EMPTY_LINE.search(self._buffer, max(self._searched - 2, 0))
+            end = self._searched = match.end() if match else len(self._buffer)
             if self._head_bytes_read + end > MAX_HEAD_BYTES:
                 raise InvalidResponse("The header has no end.")
             if match is None:
                 return False
-            head = bytes(self._held[start:end])
-            del self._held[:end]
+            head = bytes(self._buffer[start:end])
+            del self._buffer[:end]
             self._head_bytes_read, self._searched = self._head_bytes_read + end, 0
             regular = parse_regular_head(head)
             self._is_regular &= not start and regular is not None
@@ -276,7 +276,7 @@ class ResponseReader:
         else:
             self._is_regular &= "," not in (head.combined("content-length") or "")
             self.content_length = _content_length(head)
-            self._left = self.content_length or 0
+            self._remaining = self.content_length or 0
             self.is_complete = self.content_length == 0
 
     def _take_chunks(self, chunks: ChunkDecoder, data: bytes) -> bytes:

@@ -31,7 +31,7 @@ class BodySink:
     def __init__(self) -> None:
         self._wire: list[bytes] = []
         self._payload: list[bytes] = []
-        self._held = 0
+        self._size = 0
         self._digest = hashlib.sha256()
         self._file: BinaryIO | None = None
         self.payload_length = self.wire_length = 0
@@ -40,16 +40,16 @@ class BodySink:
         """Add bytes: ``wire`` as received, ``payload`` without transfer coding."""
         self._wire.append(wire)
         self._payload.append(payload)
-        self._held += len(wire)
+        self._size += len(wire)
         self.payload_length += len(payload)
         self.wire_length += len(wire)
-        if self._held >= SPOOL_BYTES:
+        if self._size >= SPOOL_BYTES:
             # If writing were cancelled halfway, the next call would write the same bytes again.
             await run_to_completion(asyncio.to_thread(self._spool))
 
     async def finish(self) -> tuple[BinaryIO, PayloadDigest]:
         """Return the whole body as a file at position 0, and the digest of the payload."""
-        if self._held > INLINE_DIGEST_BYTES or self._file:
+        if self._size > INLINE_DIGEST_BYTES or self._file:
             await asyncio.to_thread(self._finish)
         else:
             self._finish()
@@ -68,7 +68,7 @@ class BodySink:
             self._file = scratch_file()
         self._file.write(b"".join(self._wire))
         self._wire.clear()
-        self._held = 0
+        self._size = 0
         self._digest_payload()
 
     def _finish(self) -> None:
@@ -131,7 +131,7 @@ class OpenResponse:
         self._refuse_too_large(self._reader.content_length or 0)
         while wire := await self._line.piece():
             yield await self._take(wire)
-        if remaining := await self._take_rest():
+        if remaining := await self._read_remaining():
             yield remaining
 
     async def whole(self) -> Exchange:
@@ -160,7 +160,7 @@ class OpenResponse:
         self._refuse_too_large(max(self._sink.payload_length, self._sink.wire_length))
         return piece
 
-    async def _take_rest(self) -> bytes:
+    async def _read_remaining(self) -> bytes:
         if payload := self._reader.take_payload():
             await self._sink.take(b"", payload)
         if self._reader.truncation and not self._sink.payload_length:

@@ -241,12 +241,12 @@ class Iso2022JpDecoder:
 
     def __init__(self) -> None:
         self._mode = _ASCII
-        self._held = b""
+        self._rest_of_chunk = b""
         self._has_just_switched = False
 
     def decode(self, data: bytes, final: bool = False) -> str:
         """Decode more bytes; an incomplete character is held back."""
-        data = self._held + data
+        data = self._rest_of_chunk + data
         last = len(data) if final else len(data) - _MAX_SEQUENCE + 1
         out: list[str] = []
         at = 0
@@ -254,7 +254,7 @@ class Iso2022JpDecoder:
             at += (
                 self._escape(data, at, out) if data[at] == _ESC else self._character(data, at, out)
             )
-        self._held = data[at:]
+        self._rest_of_chunk = data[at:]
         return "".join(out)
 
     def _escape(self, data: bytes, at: int, out: list[str]) -> int:

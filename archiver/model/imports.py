@@ -65,7 +65,7 @@ class RecordCounts:
     queued: int = 0
 
 
-MAX_GIVEN = 10_000
+MAX_SUBMITTED = 10_000
 """Maximum characters of a submitted URL in a report."""
 
 

@@ -1,7 +1,7 @@
 """Rewriter of references in style sheets.
 
 Each reference is passed to a callback that may replace it. Style sheets are read in pieces. To
-limit memory, a URL longer than ``MAX_HELD`` is not passed to the callback: a ``data:`` URL is
+limit memory, a URL longer than ``MAX_BUFFERED`` is not passed to the callback: a ``data:`` URL is
 copied, and any other URL is replaced by ``BLANK``.
 """
 
@@ -171,7 +171,7 @@ class Nesting:
 Rewrite = Callable[[str, Use], str | None]
 """Callback: given a reference and its use, return its replacement, or None to keep it."""
 
-MAX_HELD: Final = 64 << 10
+MAX_BUFFERED: Final = 64 << 10
 """Maximum length of a URL in the source: 8,192 characters, each an escape of 8 characters."""
 
 BLANK: Final = "data:,"
@@ -372,7 +372,7 @@ class CssReferences:
         self._end = ")"
         body = end_of(CONTENT_BY_END[")"], text, at)
         end = end_of(SPACE, text, body)
-        if end - at > MAX_HELD:
+        if end - at > MAX_BUFFERED:
             return self._too_long(at, end)
         if self._may_continue(end):
             return None
@@ -386,7 +386,7 @@ class CssReferences:
         """Process a string that is a URL, after its opening quote."""
         text = self._text
         end = end_of(CONTENT_BY_END[self._end], text, at)
-        if end - at > MAX_HELD:
+        if end - at > MAX_BUFFERED:
             return self._too_long(at, end)
         is_cut = self._rest_is(end, _UNFINISHED_STRING)
         if is_cut and not self._final:
@@ -413,7 +413,7 @@ class CssReferences:
         return self._copy(at, end)
 
     def _too_long(self, at: int, end: int) -> int:
-        """Copy a ``data:`` URL that exceeds ``MAX_HELD``; replace any other URL by ``BLANK``."""
+        """Copy a ``data:`` URL over ``MAX_BUFFERED``; replace any other URL by ``BLANK``."""
         start = decode_escapes(self._text[at : at + _MAX_NAME]).lstrip().lower()
         if start.startswith("data:"):
             return self._begin_copying(at, end)

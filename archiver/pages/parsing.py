@@ -94,13 +94,13 @@ because the same attributes follow each of them. A separate alternative matches 
 quotation marks quickly, because most tags are like that.
 """
 
-_KEPT = MAX_ATTRIBUTES - 8
+_MAX_COPIED_ATTRIBUTES = MAX_ATTRIBUTES - 8
 """Number of attributes that an excessive tag keeps.
 
 It is below the limit, because a few more may follow the removed part.
 """
 
-_EXCESSIVE_TAG = re.compile(rf"({_TAG}{_ATTRIBUTE}{{{_KEPT}}})((?>{_ATTRIBUTE}+))")
+_EXCESSIVE_TAG = re.compile(rf"({_TAG}{_ATTRIBUTE}{{{_MAX_COPIED_ATTRIBUTES}}})((?>{_ATTRIBUTE}+))")
 """Tag with too many attributes: the part to keep, and the part to remove."""
 
 _RAW_TEXT_END = re.compile(

@@ -197,7 +197,7 @@ def main() -> None:
 
 def serve(source: BinaryIO, sink: BinaryIO) -> None:
     """Answer requests until ``source`` ends."""
-    _say(READY, sink)
+    _write_message(READY, sink)
     while (prefix := source.read(PREFIX.size)) and len(prefix) == PREFIX.size:
         (size,) = PREFIX.unpack(prefix)
         body = source.read(size)
@@ -211,10 +211,10 @@ def _handle(body: bytes, sink: BinaryIO) -> None:
         result = pack_result(perform(*read_request(body)))
     except Exception as error:  # noqa: BLE001 - a failure must not end the worker
         result = pack({"error": f"{type(error).__name__}: {error}"[:500]})
-    _say(result, sink)
+    _write_message(result, sink)
 
 
-def _say(message: bytes, sink: BinaryIO) -> None:
+def _write_message(message: bytes, sink: BinaryIO) -> None:
     sink.write(message)
     sink.flush()
 

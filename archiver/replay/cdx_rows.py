@@ -40,7 +40,7 @@ class Selection:
 
     def __init__(self, query: CdxQuery) -> None:
         self._query = query
-        self._left = query.limit
+        self._remaining = query.limit
         self._to_skip = 0 if query.paging.resume_key else query.offset
         self._last_values: list[str | None] = [None] * len(query.collapse)
         self._seen: dict[str, int] = {}
@@ -50,7 +50,7 @@ class Selection:
     def is_done(self) -> bool:
         """Return whether the result is complete, so that no further captures are needed."""
         wants_following = self._query.paging.shows_resume_key
-        return not self._left and (not wants_following or self.following is not None)
+        return not self._remaining and (not wants_following or self.following is not None)
 
     def prime(self, before: Iterable[Found]) -> None:
         """Process captures before the first page, because rows collapse across page boundaries."""
@@ -69,8 +69,8 @@ class Selection:
                 continue
             if self._to_skip:
                 self._to_skip -= 1
-            elif self._left:
-                self._left -= 1
+            elif self._remaining:
+                self._remaining -= 1
                 rows.append(self._counted(resolved, capture))
             else:
                 self.following = number

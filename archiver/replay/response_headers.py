@@ -21,7 +21,7 @@ from archiver.replay.url_rewriter import UrlRewriter
 
 ORIGINAL_PREFIX: Final = "X-Archive-Orig-"
 
-_KEPT = frozenset({"content-language"})
+_COPIED_HEADERS = frozenset({"content-language"})
 _LEFT_OUT = frozenset({"set-cookie", "set-cookie2"})
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9a-zA-Z-]{1,128}")
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
@@ -47,7 +47,7 @@ def rewrite_headers(fields: Iterable[tuple[str, str]], links: UrlRewriter) -> li
             continue
         clean = _CONTROL.sub(" ", value)
         kept_fields.append((ORIGINAL_PREFIX + name, readable(clean)))
-        if name in _KEPT:
+        if name in _COPIED_HEADERS:
             effective.append((name.title(), clean))
         elif name in _REWRITTEN and clean and not (name == "location" and has_location):
             if rewritten := _REWRITTEN[name](clean, links):

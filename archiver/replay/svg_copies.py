@@ -190,7 +190,7 @@ class SvgCopies:
         self._read = read
         self._files: dict[str, SvgFile] = {}
         self._included: set[str] = set()
-        self._left = MAX_COPIED
+        self._remaining = MAX_COPIED
 
     def included(self, url: str, id: str) -> SvgCopy | None:
         """Return the copy of an element of a file; None if it is missing or too long.
@@ -201,14 +201,14 @@ class SvgCopies:
         """
         file = self._file(url)
         source = file.copy(id) if file else ""
-        if file is None or not source or len(source) > self._left:
+        if file is None or not source or len(source) > self._remaining:
             return None
         prefix = f"archived-{list(self._files).index(url)}-"
         new_id = prefix + id
         if new_id in self._included and len(source) > _MAX_REPEATED:
             return SvgCopy(new_id, "")
         self._included.add(new_id)
-        self._left -= len(source)
+        self._remaining -= len(source)
         markup = _ID.sub(rf"\1{prefix}", _PREFIX.sub(r"\1", source))
         if not id:
             markup = f'<g id="{prefix}">{markup}</g>'
@@ -222,9 +222,9 @@ class SvgCopies:
         if file is None or file.name_of(id) != "filter":
             return ""
         markup = _PREFIX.sub(r"\1", file.copy(id))
-        if not markup or len(markup) > self._left:
+        if not markup or len(markup) > self._remaining:
             return ""
-        self._left -= len(markup)
+        self._remaining -= len(markup)
         return f"data:image/svg+xml,{quote(f'{_SVG}{markup}</svg>')}#{quote(id)}"
 
     def _file(self, url: str) -> SvgFile | None:

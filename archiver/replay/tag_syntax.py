@@ -329,22 +329,22 @@ class PartialTag:
 
     def __init__(self, opening: str) -> None:
         self._state = _PartialTagState.TAG_NAME
-        self._held = [opening]
+        self._buffer = [opening]
         self._length = len(opening)
 
     def take(self, piece: str, at: int) -> int:
         """Accept text; return the end of the tag in this piece, or -1."""
         end = self._find_end(piece, at)
         text = piece[at:end] if end >= 0 else piece[at:]
-        self._held.append(text)
+        self._buffer.append(text)
         self._length += len(text)
         if self._is_too_long:
-            self._held = ["".join(self._held)[: _MAX_NAME_LENGTH + len("</>")]]
+            self._buffer = ["".join(self._buffer)[: _MAX_NAME_LENGTH + len("</>")]]
         return end
 
     def source(self) -> str:
         """Return the tag, which is complete once its end was found."""
-        source = "".join(self._held)
+        source = "".join(self._buffer)
         return _without_attributes(source) if self._is_too_long else source
 
     @property

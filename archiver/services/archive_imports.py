@@ -316,13 +316,13 @@ class _Rejoined:
 
     def __init__(self, head: bytes, remaining: Forward) -> None:
         self._head = head
-        self._rest = remaining
+        self._remaining = remaining
 
     def read(self, size: int, /) -> bytes:
         if self._head:
             data, self._head = self._head[:size], self._head[size:]
             return data
-        return self._rest.read(size)
+        return self._remaining.read(size)
 
 
 class PendingRevisits:

@@ -356,7 +356,7 @@ class Entries:
         saved, fresh = [], []
         async with self._db.read() as conn:
             for address in filter(None, (with_scheme(each) for each in urls)):
-                if (address_state := await _kept(conn, address)) is not None:
+                if (address_state := await _saved_address(conn, address)) is not None:
                     saved.append(address_state)
                 else:
                     fresh.append(address)
@@ -520,7 +520,7 @@ class _Read:
     is_damaged: bool
 
 
-async def _kept(conn: AsyncConnection, address: str) -> SavedAddress | None:
+async def _saved_address(conn: AsyncConnection, address: str) -> SavedAddress | None:
     try:
         url = parse_entry_url(address)
     except InvalidUrl:

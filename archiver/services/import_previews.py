@@ -195,7 +195,7 @@ class _Tally:
         self._folders: Counter[str] = Counter()
         self._tags: Counter[str] = Counter()
         self._fields: Counter[str] = Counter()
-        self._kept: Counter[str] = Counter()
+        self._unimported: Counter[str] = Counter()
 
     def add(self, batch: Batch, outcomes: Mapping[str, SaveOutcome]) -> None:
         """Count a batch.
@@ -243,7 +243,7 @@ class _Tally:
             tags=_commonest(self._tags),
             tag_count=len(self._tags),
             fields=_commonest(self._fields),
-            kept=_commonest(self._kept),
+            kept=_commonest(self._unimported),
             sample=self._sample,
             columns=links.columns,
             lists=len(self.lists.found) + self.lists.left_out,
@@ -264,7 +264,7 @@ class _Tally:
         )
         if annotation.source_record:
             records: list[dict[str, Any]] = read_source_record(annotation.source_record)
-            _count(self._kept, {name for each in records for name in each})
+            _count(self._unimported, {name for each in records for name in each})
 
 
 def _count(counter: Counter[str], names: Iterable[str]) -> None:

@@ -256,7 +256,7 @@ class ImportReader:
     ) -> None:
         """Import an archive file; an interrupted import reads the file again from the start."""
         async with self._db.write() as conn:
-            before = await imports.begin_again(conn, number)
+            before = await imports.restart_import(conn, number)
         error = ""
         async with AsyncExitStack() as stack:
             file = source

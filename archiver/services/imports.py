@@ -151,7 +151,7 @@ class Imports:
         self._reader = ImportReader(
             db, archives, self._statuses, memory_bytes=memory_bytes, on_queued=on_queued
         )
-        self._kept = StoredImports(db, self._statuses, self._reader)
+        self._stored = StoredImports(db, self._statuses, self._reader)
         self._reading: dict[int, asyncio.Task[None]] = {}
 
     async def read_file(
@@ -373,14 +373,14 @@ class Imports:
     def _begin(self, stored: StoredImport, *, skip: int) -> None:
         if stored.number in self._reading:
             return  # this process is still reading it, although the import had lost its owner
-        task = asyncio.create_task(self._read_kept(stored, skip), name=f"import-{stored.name}")
+        task = asyncio.create_task(self._read_stored(stored, skip), name=f"import-{stored.name}")
         self._reading[stored.number] = task
         task.add_done_callback(lambda _: self._reading.pop(stored.number, None))
 
-    async def _read_kept(self, stored: StoredImport, skip: int) -> None:
+    async def _read_stored(self, stored: StoredImport, skip: int) -> None:
         """Read a stored file, then delete it if it was read completely."""
         try:
-            await self._kept.read(stored, skip)
+            await self._stored.read(stored, skip)
         finally:
             await run_to_completion(self._delete_if_read(stored))
 

@@ -129,7 +129,7 @@ class Block:
 
     def __init__(self, member: Member, length: int) -> None:
         self._member = member
-        self._left = length
+        self._remaining = length
         self._watch: Callable[[bytes], object] | None = None
 
     def watch(self, update: Callable[[bytes], object]) -> None:
@@ -143,19 +143,19 @@ class Block:
             TruncatedRecord: the segment ends too early.
             InvalidRecord: the member ends too early.
         """
-        most = self._left if size < 0 else min(size, self._left)
+        most = self._remaining if size < 0 else min(size, self._remaining)
         data = self._member.read(most) if most else b""
         if len(data) < most:
             raise InvalidRecord("The block of a record is shorter than its Content-Length.")
-        self._left -= len(data)
+        self._remaining -= len(data)
         if self._watch:
             self._watch(data)
         return data
 
     def line(self, most: int) -> bytes:
         """Read up to and including the next newline, or ``most`` bytes."""
-        data = self._member.line(min(most, self._left))
-        self._left -= len(data)
+        data = self._member.line(min(most, self._remaining))
+        self._remaining -= len(data)
         if self._watch:
             self._watch(data)
         return data

@@ -48,18 +48,18 @@ class SortedLines(ExitStack):
     def __init__(self, run_bytes: int = RUN_BYTES) -> None:
         super().__init__()
         self._run_bytes = run_bytes
-        self._held: list[bytes] = []
+        self._lines: list[bytes] = []
         self._size = 0
         self._runs: list[IO[bytes]] = []
 
     @property
     def is_empty(self) -> bool:
         """Whether there are no lines."""
-        return not (self._held or self._runs)
+        return not (self._lines or self._runs)
 
     def add(self, line: bytes) -> None:
         """Add a line."""
-        self._held.append(line)
+        self._lines.append(line)
         self._size += len(line)
         if self._size >= self._run_bytes:
             self._spill()
@@ -72,12 +72,12 @@ class SortedLines(ExitStack):
     def __iter__(self) -> Iterator[bytes]:
         for run in self._runs:
             run.seek(0)
-        lines = heapq.merge(*self._runs, iter(sorted(self._held)))
+        lines = heapq.merge(*self._runs, iter(sorted(self._lines)))
         return (line for line, _ in groupby(lines))
 
     def _spill(self) -> None:
         run = scratch_file()
         self._runs.append(self.enter_context(run))
-        run.writelines(sorted(self._held))
-        self._held.clear()
+        run.writelines(sorted(self._lines))
+        self._lines.clear()
         self._size = 0

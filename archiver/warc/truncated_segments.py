@@ -20,7 +20,7 @@ from archiver.warc.segment_scanning import Damage, scan
 from archiver.warc.segment_versions import is_segment_name
 
 SUFFIX = ".torn"
-LEFT = "It is not known to be written by archiver, so its end is not changed."
+WRITER_UNKNOWN = "It is not known to be written by archiver, so its end is not changed."
 _COPIED_BYTES = 1 << 20
 
 
@@ -47,7 +47,7 @@ def cut_truncated_tail(path: Path, *, from_offset: int, is_writer_known: bool = 
             if end is not None:
                 is_ours = is_writer_known or is_written_by_us(path)
                 if not (is_ours and is_segment_name(path.name)):
-                    raise StoreError(f"{path.name} is truncated. {LEFT}")
+                    raise StoreError(f"{path.name} is truncated. {WRITER_UNKNOWN}")
                 _copy_tail(path, end)
                 os.truncate(path, end)
                 os.fsync(file.fileno())

@@ -329,7 +329,7 @@ class Entry(ExitStack):
         super().__init__()
         self._file = self.enter_context(file)
         self._name = name
-        self._left = BASE_ALLOWANCE + MAX_RATIO * packed_bytes
+        self._remaining = BASE_ALLOWANCE + MAX_RATIO * packed_bytes
 
     def read(self, size: int = -1, /) -> bytes:
         """Read up to ``size`` bytes; empty at the end.
@@ -350,8 +350,8 @@ class Entry(ExitStack):
             raise UnreadableFile(
                 "{name} is damaged: {reason}.", name=self._name, reason=_reason(error)
             ) from error
-        self._left -= len(data)
-        if self._left < 0:
+        self._remaining -= len(data)
+        if self._remaining < 0:
             raise UnreadableFile(
                 "{name} decompresses to more than {most} times its size.",
                 name=self._name,

@@ -1,8 +1,8 @@
 """Create all tables.
 
-No earlier revision was ever released: the program rebuilds an index that has one from the WARC
-files. Until the first release this revision creates the tables of ``archiver.db.schema`` as they
-are; with the first schema change after it, spell its operations out.
+No earlier revision was released; an index with one is rebuilt from the WARC files. Until the first
+release, this revision creates the current tables of ``archiver.db.schema``. Before the first schema
+change after that, list its operations here.
 
 Revision: 0105.
 """

@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 
-def listed(archiver):
+def listed_urls(archiver):
     return {each["url"] for each in json.loads(archiver("list", "--json").stdout)}
 
 
@@ -20,13 +20,13 @@ def test_entries_are_deleted_and_restored(run_in, site, tmp_path):
     done = archiver("delete", foxes)
     entries, snapshots, undo = (line.split("\t")[1] for line in done.stdout.splitlines())
     assert (done.returncode, entries, snapshots) == (0, "1", "1")
-    assert listed(archiver) == {bears}
+    assert listed_urls(archiver) == {bears}
 
     assert archiver("delete", "--undo", undo).returncode == 0
-    assert listed(archiver) == {foxes, bears}
+    assert listed_urls(archiver) == {foxes, bears}
 
     assert archiver("delete", "--query", "title:foxes").stdout.startswith("entries\t1\n")
-    assert listed(archiver) == {bears}
+    assert listed_urls(archiver) == {bears}
 
     for wrong in ((), (bears, foxes, "--snapshot", "2026")):
         refused = archiver("delete", *wrong)
@@ -66,7 +66,7 @@ def archiver_with_pages(archiver, site):
     return archiver
 
 
-def shown(archiver, url):
+def entry_of(archiver, url):
     return json.loads(archiver("show", url, "--json").stdout)
 
 
@@ -76,19 +76,19 @@ def test_edits_are_applied(archiver_with_pages, site):
     done = archiver_with_pages("edit", url, *flags.split())
 
     assert (done.returncode, done.stdout.startswith("found\t1\nchanged\t1\nundo\t")) == (0, True)
-    before = shown(archiver_with_pages, url)
+    before = entry_of(archiver_with_pages, url)
     assert (before["title"], before["note"], before["tags"]) == ("T", "N", ["new"])
     assert (before["is_read"], before["is_starred"]) == (True, True)
 
 
 def test_an_edit_is_undone_by_the_number_that_it_printed(archiver_with_pages, site):
-    before = shown(archiver_with_pages, site.url("/bears"))
+    before = entry_of(archiver_with_pages, site.url("/bears"))
     done = archiver_with_pages("edit", "--query", "title:bears", "--note", "Other")
     number = done.stdout.splitlines()[-1].removeprefix("undo\t")
 
-    assert shown(archiver_with_pages, site.url("/bears"))["note"] == "Other"
+    assert entry_of(archiver_with_pages, site.url("/bears"))["note"] == "Other"
     assert archiver_with_pages("edit", "--undo", number).stdout == "found\t1\nchanged\t1\n"
-    assert shown(archiver_with_pages, site.url("/bears")) == before
+    assert entry_of(archiver_with_pages, site.url("/bears")) == before
     assert "already undone" in archiver_with_pages("edit", "--undo", number).stderr
 
 

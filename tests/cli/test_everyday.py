@@ -122,7 +122,7 @@ def test_rules_of_sites_are_set_listed_and_removed(tmp_path, capsys):
     assert do("list") == 0
     assert [do("remove", "a.example") for _ in range(2)] == [0, 1]
 
-    assert capsys.readouterr().out.splitlines() == ["a.example\t\t3\tMine/1\t"]
+    assert capsys.readouterr().out.splitlines() == ["a.example\t\t3 s\tMine/1\t"]
 
 
 def test_config_takes_a_setting_by_its_name_flag_or_variable_and_says_when_it_applies(

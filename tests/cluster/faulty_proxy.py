@@ -26,7 +26,7 @@ class FaultyProxy:
         self.failing: dict[str, int] = {}
         self.code = ""
         self.spoil = bytes
-        self.heard = self.answered = _nothing
+        self.heard = self.answered = _do_nothing
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self, behind))
         self.port = self._server.server_port
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
@@ -44,7 +44,7 @@ class FaultyProxy:
         return sum(each == method for each, _ in self.requests)
 
 
-def _nothing(method: str, path: str) -> object:
+def _do_nothing(method: str, path: str) -> object:
     """Do nothing when a request arrives, or was answered."""
 
 

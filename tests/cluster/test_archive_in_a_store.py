@@ -19,7 +19,7 @@ from tests.cluster.commands import SETTINGS, run, run_expecting_error
 from tests.command_line import run_in_thread
 
 
-def held_here(settings):
+def local_segments(settings):
     return sorted(path.name for path in (settings.data / "warc").iterdir())
 
 
@@ -40,7 +40,7 @@ async def test_an_empty_machine_rebuilds_and_exports_without_blocking_the_event_
 
     report = await reindex(other)
 
-    assert held_here(settings) == []
+    assert local_segments(settings) == []
     assert (report.problems, len(store.names())) == ((), report.segments)
     store.proxy.heard = heard
     before = await stored_content(settings)
@@ -110,7 +110,7 @@ async def test_segments_move_from_the_folder_to_a_new_store(settings, urls, stor
     before = await stored_content(folder)
 
     assert await stored_content(settings) == before
-    assert held_here(settings) == []
+    assert local_segments(settings) == []
     other = other_machine(settings, tmp_path / "b")
     await reindex(other)
     assert await stored_content(other) == before
@@ -174,13 +174,13 @@ async def test_fetching_pauses_while_too_many_bytes_wait_for_the_store(
         assert measured["archiver_uploads_failing"] == (not is_slow)
         assert ("507" in shown) is not is_slow
         assert (await archive.crawling.counts()).queued == len(urls) - 1
-        assert len(held_here(full)) > 0
+        assert len(local_segments(full)) > 0
 
         store.proxy.failing = {}
         goes_on.set()
         await work
         assert (await archive.crawling.counts()).saved == len(urls)
-    assert held_here(full) == []
+    assert local_segments(full) == []
 
 
 @pytest.mark.parametrize(
@@ -232,7 +232,7 @@ async def test_all_segments_are_uploaded_before_a_process_exits(settings, urls, 
         await running_jobs.wait()
         loop.call_later(0.5, goes_on.set)  # shutdown waits for it
 
-    assert held_here(settings) == []
+    assert local_segments(settings) == []
 
 
 async def test_a_failing_store_is_an_error_and_its_wrong_bytes_are_found_by_verify(

@@ -101,9 +101,9 @@ async def test_front_ends_share_sessions_and_a_url_saved_at_one_is_shown_by_the_
     async with one, other:
         async with ClientSession(cookie_jar=jar) as browser:
             await asyncio.gather(*(wait_until_healthy(browser, port) for port in ports))
-            await _come_in(browser, second, is_in=False)
+            await _wait_for_access(browser, second, is_in=False)
             assert await _post(browser, first, "/login", password=PASSWORD) == 200
-            await _come_in(browser, second, is_in=True)
+            await _wait_for_access(browser, second, is_in=True)
 
             body = {"urls": [url]}
             async with browser.post(f"{first}/api/v1/entries", json=body) as response:
@@ -120,7 +120,7 @@ async def test_front_ends_share_sessions_and_a_url_saved_at_one_is_shown_by_the_
         # A copy of the cookie is not valid any more.
         async with ClientSession(cookies=cookies, cookie_jar=CookieJar(unsafe=True)) as browser:
             for each in fronts:
-                await _come_in(browser, each, is_in=False)
+                await _wait_for_access(browser, each, is_in=False)
     assert (await run("crawl", **environment("worker-1")))[0] == 0
 
 
@@ -130,7 +130,7 @@ async def _post(browser: ClientSession, front: str, action: str, **form: str) ->
         return answer.status
 
 
-async def _come_in(browser: ClientSession, front: str, *, is_in: bool) -> None:
+async def _wait_for_access(browser: ClientSession, front: str, *, is_in: bool) -> None:
     """Wait until a browser has access or, without ``is_in``, no access."""
     while True:
         async with browser.get(f"{front}/snapshots", allow_redirects=False) as answer:

@@ -28,10 +28,10 @@ def shared(settings, address):
 @pytest.fixture
 async def waiting(settings, urls, store):
     """Name of the only segment of an archive, which waits to be uploaded."""
-    return await only_here(settings, urls, store)
+    return await save_without_upload(settings, urls, store)
 
 
-async def only_here(settings, urls, store):
+async def save_without_upload(settings, urls, store):
     """Save pages while the store refuses uploads; return the name of their segment."""
     store.proxy.failing = {"PUT": 503}
     await save(settings, urls)
@@ -99,7 +99,7 @@ async def test_a_process_killed_while_it_marks_an_upload_loses_nothing(
     shared, urls, store, tmp_path, call, about
 ):
     """Before the move that marks a segment, and before the copy is removed."""
-    path = shared.data / about.format(name=await only_here(shared, urls, store))
+    path = shared.data / about.format(name=await save_without_upload(shared, urls, store))
 
     assert await crawl(shared, *killing(call, path)) == signal.SIGKILL
 

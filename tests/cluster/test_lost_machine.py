@@ -10,7 +10,7 @@ from tests.cluster.commands import archiver, run, run_expecting_error
 
 
 @pytest.fixture
-async def lost(live, variables_a, variables_b, store, tmp_path):
+async def lost_machine(live, variables_a, variables_b, store, tmp_path):
     """Leave the remains of a machine with a page and a job; return its name."""
     store.proxy.failing = {"PUT": 503}
     live.page = live.article("page")
@@ -34,23 +34,23 @@ async def _body(url):
 
 
 async def test_data_of_a_lost_machine_is_reported_and_its_jobs_are_done_by_others(
-    live, variables_a, variables_b, lost, tmp_path
+    live, variables_a, variables_b, lost_machine, tmp_path
 ):
     code, message = await run_expecting_error("machines", "--forget", "another", **variables_b)
     assert (code, "The machine another has no segments" in message) == (1, True), message
     _, unsealed = await run("machines", "--unsealed", **variables_b)
     ((machine, place, segment, _),) = (
-        line.split() for line in unsealed.splitlines() if line.startswith(lost)
+        line.split() for line in unsealed.splitlines() if line.startswith(lost_machine)
     )
-    assert (machine, place) == (lost, "elsewhere")
-    _, report = await run("machines", "--forget", lost, **variables_b)
+    assert (machine, place) == (lost_machine, "elsewhere")
+    _, report = await run("machines", "--forget", lost_machine, **variables_b)
 
     assert report.splitlines()[0].split() == ["lost", segment]
     live.put("/held", "<title>held</title>")
     assert (await run("crawl", **variables_b))[0] == 0
     shown = [await _shown(url, **variables_b) for url in (live.page, live.twin, live.held)]
     assert [each["state"] for each in shown] == ["failed", "failed", "saved"]
-    assert all(lost in each["failure"]["message"] for each in shown[:2])
+    assert all(lost_machine in each["failure"]["message"] for each in shown[:2])
     assert await run("machines", "--unsealed", **variables_b) == (0, "")
     assert "problems\t0" in (await run("verify", **variables_b))[1]
 
@@ -69,7 +69,7 @@ async def test_data_of_a_lost_machine_is_reported_and_its_jobs_are_done_by_other
     (tmp_path / "gone").rename(tmp_path / "a")
     assert live.page in (await run("list", "--status", "saved", **variables_a))[1]
     assert "clever" in (await run("show", live.page, **variables_a))[1]
-    assert (await run("machines", "--forget", lost, **variables_a))[0] == 1
+    assert (await run("machines", "--forget", lost_machine, **variables_a))[0] == 1
 
 
 async def _shown(url, **variables):

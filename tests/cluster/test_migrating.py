@@ -53,7 +53,7 @@ async def machine_a(settings, urls):
     return machine_a
 
 
-async def listed(settings):
+async def entry_states(settings):
     async with open_app(settings) as archive:
         listing = await archive.search.listing(ListingQuery())
         return {(each.entry.url, each.entry.state) for each in listing.items}
@@ -65,7 +65,7 @@ async def entries_and_matches(settings):
         results = [each async for each in archive.fixity.verify()]
         words = (await archive.search.listing(ListingQuery("foxes"))).items
     assert [each for each in results if each.is_wrong] == []
-    return await listed(settings), [each.entry.url for each in words]
+    return await entry_states(settings), [each.entry.url for each in words]
 
 
 async def test_an_archive_is_migrated_out_and_back_with_its_queue(machine_a, store, address):
@@ -103,12 +103,12 @@ async def test_imports_are_migrated_on_a_machine_that_has_no_reports(
     servers = replace(machine_a, index=address, store=store.address)
     await migrate(machine_a, Places(address, store.address))
     machine_b = other_machine(servers, tmp_path / "b")
-    before = await listed(machine_b)
+    before = await entry_states(machine_b)
 
     moved = await migrate(machine_b, Places(), expected=Places(address, store.address))
 
     assert moved.index.problems == ()
-    assert await listed(replace(machine_b, index=None, store=None)) == before
+    assert await entry_states(replace(machine_b, index=None, store=None)) == before
     async with open_app(replace(machine_b, index=None, store=None)) as archive:
         assert [each async for each in archive.import_reports.csv(done.id)] == rows
         assert [each.id for each in await archive.import_statuses.recent()] == [done.id]

@@ -23,7 +23,7 @@ WHERE datname = current_database() AND application_name LIKE 'archiver {}%'"""
 
 
 @pytest.fixture
-def held(live):
+def waiting_page(live):
     """A page whose response waits for an event."""
     page = asyncio.Event()
 
@@ -53,9 +53,9 @@ def machines(output: str) -> list[str]:
 
 
 async def test_a_working_machine_is_listed_and_prevents_a_rebuild(
-    live, settings, address, variables_a, variables_b, held
+    live, settings, address, variables_a, variables_b, waiting_page
 ):
-    await run("import", "-", "--no-crawl", input_data=held.url, **variables_a)
+    await run("import", "-", "--no-crawl", input_data=waiting_page.url, **variables_a)
     assert await run("machines", **variables_a) == (0, "")
     async with working(settings_of(settings, address, variables_a)):
         await live.wait_for_request("/held")
@@ -65,10 +65,10 @@ async def test_a_working_machine_is_listed_and_prevents_a_rebuild(
         code, message = await run_expecting_error("reindex", **variables_b)
         assert (code, "Another machine uses the archive" in message) == (1, True), message
 
-        held.set()
+        waiting_page.set()
     assert await run("machines", **variables_a) == (0, "")
     assert (await run("reindex", **variables_b))[0] == 0
-    assert held.url in (await run("list", "--status", "saved", **variables_a))[1]
+    assert waiting_page.url in (await run("list", "--status", "saved", **variables_a))[1]
 
 
 async def test_a_page_saved_on_one_machine_is_shown_on_another(live, variables_a, variables_b):
@@ -86,9 +86,9 @@ async def test_a_page_saved_on_one_machine_is_shown_on_another(live, variables_a
 
 @pytest.mark.parametrize("how", ["killed", "stopped and cut off"])
 async def test_a_job_of_a_worker_that_lost_its_lock_is_done_once(
-    live, address, variables_a, variables_b, held, how
+    live, address, variables_a, variables_b, waiting_page, how
 ):
-    await run("import", "-", "--no-crawl", input_data=held.url, **variables_a)
+    await run("import", "-", "--no-crawl", input_data=waiting_page.url, **variables_a)
     async with archiver("crawl", **variables_a) as owner:
         await live.wait_for_request("/held")
         ((leased_by,),) = as_owner(address, "SELECT owner FROM job")
@@ -98,7 +98,7 @@ async def test_a_job_of_a_worker_that_lost_its_lock_is_done_once(
         else:
             owner.send_signal(signal.SIGSTOP)
             as_owner(address, LOCKS.format(leased_by))
-        held.set()
+        waiting_page.set()
         assert (await other)[0] == 0
         assert as_owner(address, ENDED) == [("saved", 1, 1)]
         if how != "killed":
@@ -137,19 +137,21 @@ async def test_two_workers_never_have_one_host(live, settings, address, variable
 
 
 async def test_a_job_that_another_worker_ended_is_not_stored_twice(
-    live, settings, address, variables_a, held
+    live, settings, address, variables_a, waiting_page
 ):
-    await run("import", "-", "--no-crawl", input_data=held.url, **variables_a)
+    await run("import", "-", "--no-crawl", input_data=waiting_page.url, **variables_a)
     async with working(settings_of(settings, address, variables_a)):
         await live.wait_for_request("/held")
         as_owner(
             address, "UPDATE job SET state = 'saved', owner = NULL, timestamp = 20260301000000"
         )
-        held.set()
+        waiting_page.set()
 
     assert as_owner(address, "SELECT url FROM live_capture") == []
     assert as_owner(address, "SELECT id FROM live_snapshot") == []
-    assert (held.url,) in as_owner(address, "SELECT url FROM capture WHERE deleted_at IS NOT NULL")
+    assert (waiting_page.url,) in as_owner(
+        address, "SELECT url FROM capture WHERE deleted_at IS NOT NULL"
+    )
     assert "problems\t0" in (await run("verify", **variables_a))[1]
 
 

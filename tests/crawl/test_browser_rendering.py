@@ -262,7 +262,7 @@ WANTED = "scriptless"
 """Path of a page without scripts, whose rendering the user requests."""
 
 
-class Kept:
+class ArchivedSite:
     """The archive of the site, open."""
 
     def __init__(self, runtime: App, origin: str) -> None:
@@ -282,14 +282,14 @@ class Kept:
 
 
 @asynccontextmanager
-async def open_copy(prepared, data: Path) -> AsyncIterator[Kept]:
+async def open_copy(prepared, data: Path) -> AsyncIterator[ArchivedSite]:
     await prepared.copy(keep_site, data)
     async with open_app(Settings(data=data)) as runtime:
-        yield Kept(runtime, (data / "origin").read_text())
+        yield ArchivedSite(runtime, (data / "origin").read_text())
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def kept(prepared, tmp_path_factory) -> AsyncIterator[Kept]:
+async def archived(prepared, tmp_path_factory) -> AsyncIterator[ArchivedSite]:
     """The archive, for tests that do not change it."""
     async with open_copy(prepared, tmp_path_factory.mktemp("kept") / "data") as opened:
         yield opened
@@ -301,41 +301,44 @@ async def browser() -> AsyncIterator[Browser]:
         yield started
 
 
-async def test_content_added_by_scripts_is_extracted_searchable_and_replayed(kept):
-    detail = await kept.shown("/shell")
-    replayed = await kept.replayed(f"{kept.origin}/shell")
+async def test_content_added_by_scripts_is_extracted_searchable_and_replayed(archived):
+    detail = await archived.shown("/shell")
+    replayed = await archived.replayed(f"{archived.origin}/shell")
 
     assert detail.snapshot.rendering is Rendering.DONE
     assert detail.entry.title == "Shell"
     assert [each for each in SENTENCES if each not in detail.text] == []
     assert [each for each in SENTENCES if each not in replayed] == []
-    stored = await kept.replayed(f"{kept.origin}/shell", Modifier.IDENTITY)
+    stored = await archived.replayed(f"{archived.origin}/shell", Modifier.IDENTITY)
     assert stored == SHELL.format("Shell")
     for words in ('"brought by later"', '"brought by scroll"', '"closed shadow root"'):
-        listing = await kept.runtime.search.listing(ListingQuery(q=words))
+        listing = await archived.runtime.search.listing(ListingQuery(q=words))
         assert [each.entry.hash_url for each in listing.items] == [detail.entry.hash_url]
 
 
-async def test_queries_of_a_legacy_page_keep_its_encoding(kept):
-    detail, replayed = await kept.shown("/legacy"), await kept.replayed(f"{kept.origin}/legacy")
+async def test_queries_of_a_legacy_page_keep_its_encoding(archived):
+    detail, replayed = (
+        await archived.shown("/legacy"),
+        await archived.replayed(f"{archived.origin}/legacy"),
+    )
 
-    named = {each.url.removeprefix(kept.origin): each.status for each in detail.requisites}
+    named = {each.url.removeprefix(archived.origin): each.status for each in detail.requisites}
     dots = {f"/dot.svg?q=caf%E9&of%20{kind}": 200 for kind in ("attributes", "sheets", "sets")}
     assert {path: status for path, status in named.items() if "dot" in path} == dots
     assert [path for path in dots if path not in unescape(replayed)] == []
 
 
-async def test_a_page_complete_without_scripts_is_not_rendered(kept):
-    detail = await kept.shown("/whole")
+async def test_a_page_complete_without_scripts_is_not_rendered(archived):
+    detail = await archived.shown("/whole")
 
     assert detail.snapshot.rendering is Rendering.NONE
     assert detail.renditions == ()
 
 
-async def test_a_page_without_scripts_can_be_rendered_on_request(kept):
+async def test_a_page_without_scripts_can_be_rendered_on_request(archived):
     detail, replayed = (
-        await kept.shown(f"/{WANTED}"),
-        await kept.replayed(f"{kept.origin}/{WANTED}"),
+        await archived.shown(f"/{WANTED}"),
+        await archived.replayed(f"{archived.origin}/{WANTED}"),
     )
 
     assert detail.snapshot.rendering is Rendering.DONE
@@ -343,8 +346,8 @@ async def test_a_page_without_scripts_can_be_rendered_on_request(kept):
     assert "value your privacy" not in replayed
 
 
-async def test_content_lost_without_scripts_is_detected_by_screenshot_and_text(kept):
-    whole, halved = await kept.shown("/shell"), await kept.shown("/halved")
+async def test_content_lost_without_scripts_is_detected_by_screenshot_and_text(archived):
+    whole, halved = await archived.shown("/shell"), await archived.shown("/halved")
 
     assert whole.score.reasons == ()
     rendition_kinds, words = (each.sentence.split("%")[1] for each in halved.score.reasons)
@@ -353,8 +356,11 @@ async def test_content_lost_without_scripts_is_detected_by_screenshot_and_text(k
     assert halved.score.hundredths < 75
 
 
-async def test_only_consent_banners_are_removed(kept):
-    detail, replayed = await kept.shown("/bannered"), await kept.replayed(f"{kept.origin}/bannered")
+async def test_only_consent_banners_are_removed(archived):
+    detail, replayed = (
+        await archived.shown("/bannered"),
+        await archived.replayed(f"{archived.origin}/bannered"),
+    )
 
     for words in ("value your privacy", "a cookie or two", "comes late", "overflow: hidden"):
         assert words not in detail.text + replayed
@@ -363,20 +369,20 @@ async def test_only_consent_banners_are_removed(kept):
     assert detail.score.reasons == ()
 
 
-async def test_a_next_page_linked_by_a_script_is_part_of_the_article(kept):
-    detail = await kept.shown("/serial")
+async def test_a_next_page_linked_by_a_script_is_part_of_the_article(archived):
+    detail = await archived.shown("/serial")
 
     assert "the first part" in detail.text
     assert "called serial?page=2 has" in detail.text
 
 
-async def test_a_scrolling_container_is_scrolled_and_expanded_in_the_screenshot(kept):
-    detail = await kept.shown("/serial")
+async def test_a_scrolling_container_is_scrolled_and_expanded_in_the_screenshot(archived):
+    detail = await archived.shown("/serial")
     at = detail.entry.hash_url, detail.snapshot.timestamp
-    _, picture = await kept.runtime.entries.rendition(*at, RenditionKind.PICTURE)
-    _, printed = await kept.runtime.entries.rendition(*at, RenditionKind.PRINT)
+    _, picture = await archived.runtime.entries.rendition(*at, RenditionKind.PICTURE)
+    _, printed = await archived.runtime.entries.rendition(*at, RenditionKind.PRINT)
 
-    assert "It was scrolled to its end." in await kept.replayed(f"{kept.origin}/serial")
+    assert "It was scrolled to its end." in await archived.replayed(f"{archived.origin}/serial")
     assert height_of(picture) > 3000
     with closing(pypdfium2.PdfDocument(printed)) as document:
         last = document[len(document) - 1].get_textpage().get_text_bounded()
@@ -388,17 +394,17 @@ def height_of(webp):
     return int.from_bytes(webp[27:30] if webp[12:16] == b"VP8X" else webp[28:30], "little")
 
 
-async def test_a_redirect_by_script_is_followed(kept):
-    detail = await kept.shown("/leads")
+async def test_a_redirect_by_script_is_followed(archived):
+    detail = await archived.shown("/leads")
 
-    assert detail.snapshot.final_url == f"{kept.origin}/led"
+    assert detail.snapshot.final_url == f"{archived.origin}/led"
     assert "the page called led" in detail.text
 
 
-async def test_screenshots_and_a_pdf_are_archived(kept):
-    detail = await kept.shown("/shell")
+async def test_screenshots_and_a_pdf_are_archived(archived):
+    detail = await archived.shown("/shell")
 
-    rendition = kept.runtime.entries.rendition
+    rendition = archived.runtime.entries.rendition
     key, moment = detail.entry.hash_url, detail.snapshot.timestamp
     for kind, media_type, begins in (
         (RenditionKind.PICTURE, "image/webp", b"RIFF"),
@@ -409,30 +415,30 @@ async def test_screenshots_and_a_pdf_are_archived(kept):
         assert (stored_type, content[: len(begins)]) == (media_type, begins)
 
 
-async def test_an_open_stream_delays_no_page_and_a_clipped_screenshot_is_reported(kept):
-    detail = await kept.shown("/tall")
+async def test_an_open_stream_delays_no_page_and_a_clipped_screenshot_is_reported(archived):
+    detail = await archived.shown("/tall")
 
     assert Limit.HEIGHT in detail.snapshot.limits
     assert Limit.RESTLESS not in detail.snapshot.limits
     assert str(Limit.HEIGHT.sentence) in [each.sentence for each in detail.score.reasons]
 
 
-async def test_words_separated_by_a_style_sheet_are_separate_words(kept):
-    detail = await kept.shown("/tall")
+async def test_words_separated_by_a_style_sheet_are_separate_words(archived):
+    detail = await archived.shown("/tall")
 
     assert "Parted words often Choices too" in " ".join(detail.text.split())
 
 
-async def test_a_frame_filled_by_scripts_is_replayed_with_its_content(kept):
-    replayed = await kept.replayed(f"{kept.origin}/tall")
+async def test_a_frame_filled_by_scripts_is_replayed_with_its_content(archived):
+    replayed = await archived.replayed(f"{archived.origin}/tall")
 
     assert "A script wrote this into a frame of the same site." in replayed
 
 
-async def test_screenshots_are_exported_and_imported(kept, tmp_path):
-    detail = await kept.shown("/shell")
+async def test_screenshots_are_exported_and_imported(archived, tmp_path):
+    detail = await archived.shown("/shell")
 
-    packages = kept.runtime.packages
+    packages = archived.runtime.packages
     manifest = await packages.begin(Selected(hash_url=detail.entry.hash_url))
     path = tmp_path / "one.warc.gz"
     async with aclosing(packages.warc(manifest, name=path.name)) as body:
@@ -441,7 +447,7 @@ async def test_screenshots_are_exported_and_imported(kept, tmp_path):
     async with open_app(Settings(data=tmp_path / "other")) as other:
         with path.open("rb") as file:
             await other.imports.read_file(file, name=path.name)
-        imported = await Kept(other, kept.origin).shown("/shell")
+        imported = await ArchivedSite(other, archived.origin).shown("/shell")
         assert imported.rendition_kinds == detail.rendition_kinds
         assert (imported.text, imported.score, imported.snapshot.rendering) == (
             detail.text,
@@ -450,7 +456,7 @@ async def test_screenshots_are_exported_and_imported(kept, tmp_path):
         )
         rendition = other.entries.rendition
         key = detail.entry.hash_url, detail.snapshot.timestamp, RenditionKind.PICTURE
-        assert await rendition(*key) == await kept.runtime.entries.rendition(*key)
+        assert await rendition(*key) == await archived.runtime.entries.rendition(*key)
         assert [each async for each in other.fixity.verify()] == []
     records = [each.record for each in scan(path, from_offset=0)]
     named = {each.target_uri.rpartition(":")[2] for each in records if is_conversion(each)}
@@ -461,8 +467,8 @@ def is_conversion(record):
     return record.type is RecordType.CONVERSION
 
 
-async def test_the_replay_looks_like_the_page(kept, browser):
-    html = await kept.replayed(f"{kept.origin}/shell")
+async def test_the_replay_looks_like_the_page(archived, browser):
+    html = await archived.replayed(f"{archived.origin}/shell")
 
     page = await new_page(browser, java_script_enabled=False)
     await page.set_content(html)
@@ -488,9 +494,11 @@ async def test_the_replay_looks_like_the_page(kept, browser):
     }
 
 
-async def test_a_rendered_page_runs_no_script_even_without_a_content_security_policy(kept, browser):
+async def test_a_rendered_page_runs_no_script_even_without_a_content_security_policy(
+    archived, browser
+):
     """Replay's headers forbid scripts; the content is safe without those headers, too."""
-    html = await kept.replayed(f"{kept.origin}/hostile")
+    html = await archived.replayed(f"{archived.origin}/hostile")
 
     page = await new_page(browser)
     await page.route("**/*", lambda route: route.abort())
@@ -505,25 +513,25 @@ async def test_a_rendered_page_runs_no_script_even_without_a_content_security_po
 
 
 async def test_screenshots_are_deleted_and_restored_with_their_snapshot(prepared, tmp_path):
-    async with open_copy(prepared, tmp_path / "data") as kept:
-        whole, shell = f"{kept.origin}/whole", f"{kept.origin}/shell"
-        before = await kept.shown("/shell")
-        deleting, compacting = kept.runtime.deleting, kept.runtime.compacting
+    async with open_copy(prepared, tmp_path / "data") as archived:
+        whole, shell = f"{archived.origin}/whole", f"{archived.origin}/shell"
+        before = await archived.shown("/shell")
+        deleting, compacting = archived.runtime.deleting, archived.runtime.compacting
 
         deleted = await deleting.entries([shell])
         await deleting.undo(deleted.id)
-        assert await kept.shown("/shell") == before
+        assert await archived.shown("/shell") == before
         await deleting.entries([whole])
-        await kept.runtime.crawling.write_pending_records()
+        await archived.runtime.crawling.write_pending_records()
         await compacting.compact(empty_bin=True)
-        moved = await kept.shown("/shell")
+        moved = await archived.shown("/shell")
         assert [each.kind for each in moved.renditions] == [each.kind for each in before.renditions]
         assert moved.text == before.text
         await deleting.entries([shell])
-        await kept.runtime.crawling.write_pending_records()
+        await archived.runtime.crawling.write_pending_records()
         await compacting.compact(empty_bin=True)
 
-        assert [each async for each in kept.runtime.fixity.verify()] == []
+        assert [each async for each in archived.runtime.fixity.verify()] == []
         remaining = b"".join(map(gzip.decompress, segments(tmp_path / "data").values()))
         assert b"closed shadow root" not in remaining
         assert remaining.count(b"%PDF-") == len((*SHOWN, WANTED)) - 1  # those of the other pages

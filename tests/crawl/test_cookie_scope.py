@@ -47,7 +47,7 @@ def members(live):
 
 
 @pytest.fixture
-def elsewhere(live):
+def foreign_url(live):
     """Return the URL of a path at a site without a cookie."""
     return lambda path: live.origin.replace("127.0.0.1", "localhost") + path
 
@@ -93,11 +93,13 @@ def feed_of(*pages):
     return f"<rss version='2.0'><channel><title>A</title>{items}</channel></rss>"
 
 
-async def test_a_page_in_a_feed_of_another_site_gets_no_cookies(archive, live, members, elsewhere):
+async def test_a_page_in_a_feed_of_another_site_gets_no_cookies(
+    archive, live, members, foreign_url
+):
     page = members("/leave", '<img src="/seen.png">')
     members("/seen.png", kind=PIXEL)
     live.put("/theirs.xml", feed_of(page), kind="application/rss+xml")
-    await archive.subscriptions.follow(elsewhere("/theirs.xml"), everything=True)
+    await archive.subscriptions.follow(foreign_url("/theirs.xml"), everything=True)
     await archive.crawling.work()
 
     assert members.requests == {"/leave": False, "/seen.png": False}
@@ -112,9 +114,9 @@ async def test_a_page_in_a_feed_of_its_own_site_gets_cookies(archive, live, memb
     assert members.known == {"/story"}
 
 
-async def test_a_feed_item_gets_cookies_only_after_the_user_saves_it(archive, members, elsewhere):
+async def test_a_feed_item_gets_cookies_only_after_the_user_saves_it(archive, members, foreign_url):
     page = members("/story", '<img src="/lost.png">')
-    await saved(archive, page, source=source_of(elsewhere("/theirs.xml")))
+    await saved(archive, page, source=source_of(foreign_url("/theirs.xml")))
     assert await archive.recaptures.gaps() == (1, 0)
     await archive.crawling.work()
     assert not members.known
@@ -126,21 +128,21 @@ async def test_a_feed_item_gets_cookies_only_after_the_user_saves_it(archive, me
 
 
 async def test_a_redirect_through_another_site_is_followed_without_cookies(
-    archive, live, members, redirect, elsewhere
+    archive, live, members, redirect, foreign_url
 ):
     target, back = members("/target"), members("/back")
     redirect("/away", target)
     redirect("/round", back)
-    through = redirect("/there", elsewhere("/round"))
+    through = redirect("/there", foreign_url("/round"))
     own_redirect = redirect("/own", members("/mine"))
 
-    await saved(archive, elsewhere("/away"), through, own_redirect)
+    await saved(archive, foreign_url("/away"), through, own_redirect)
 
     assert members.requests == {"/target": False, "/back": False, "/mine": True}
 
 
 async def test_resources_named_by_another_site_get_no_cookies(
-    archive, live, members, redirect, elsewhere
+    archive, live, members, redirect, foreign_url
 ):
     pixels = {name: members(f"/{name}.png", kind=PIXEL) for name in ("led", "styled", "framed")}
     redirect("/led", pixels["led"])
@@ -149,8 +151,8 @@ async def test_resources_named_by_another_site_get_no_cookies(
     members("/own.png", kind=PIXEL)
     page = members(
         "/page",
-        f'<img src="{elsewhere("/led")}"><link rel=stylesheet href="{elsewhere("/a.css")}">'
-        f'<iframe src="{elsewhere("/frame")}"></iframe><img src="/own.png">',
+        f'<img src="{foreign_url("/led")}"><link rel=stylesheet href="{foreign_url("/a.css")}">'
+        f'<iframe src="{foreign_url("/frame")}"></iframe><img src="/own.png">',
     )
 
     await saved(archive, page)

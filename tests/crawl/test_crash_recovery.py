@@ -18,7 +18,7 @@ from tests.index_access import remove_index
 
 
 @pytest.fixture
-async def died(start_crawl, live):
+async def dead_data(start_crawl, live):
     """Return the data directory of a process that died after two captures, with a leased job."""
     async with start_crawl() as crawl:
         await crawl.queue(live.article("foxes"), live.article("bears"))
@@ -28,7 +28,7 @@ async def died(start_crawl, live):
     return crawl.context.settings.data
 
 
-async def test_leases_of_dead_processes_are_queued_again(died, start_crawl):
+async def test_leases_of_dead_processes_are_queued_again(dead_data, start_crawl):
     async with start_crawl() as crawl:
         await recover(crawl.context.db, crawl.context.store)
 
@@ -41,7 +41,7 @@ async def test_leases_of_dead_processes_are_queued_again(died, start_crawl):
         await crawl.pipeline._frontier.return_leases(crawl.pipeline._frontier.leases)
 
 
-async def test_a_running_crawl_takes_over_jobs_of_one_that_died(died, start_crawl):
+async def test_a_running_crawl_takes_over_jobs_of_one_that_died(dead_data, start_crawl):
     """The queue is checked again before the crawl ends, not only at intervals."""
     async with start_crawl() as crawl:
         crawl.pipeline._dispatcher._recover_at = float("inf")
@@ -61,9 +61,9 @@ async def test_leases_of_living_processes_are_kept(start_crawl, live):
         await other.pipeline._frontier.return_leases(other.pipeline._frontier.leases)
 
 
-async def test_a_truncated_tail_is_moved_to_its_own_file(died, start_crawl):
-    (segment,) = survey(died / "warc").segments
-    path = died / "warc" / segment.name
+async def test_a_truncated_tail_is_moved_to_its_own_file(dead_data, start_crawl):
+    (segment,) = survey(dead_data / "warc").segments
+    path = dead_data / "warc" / segment.name
     tail_path = path.with_name(f"{path.name}.torn")
     whole = path.read_bytes()
 
@@ -214,11 +214,11 @@ UNUSABLE = {
 }
 
 
-async def test_unknown_files_do_not_prevent_opening_and_are_left_unchanged(died, start_crawl):
+async def test_unknown_files_do_not_prevent_opening_and_are_left_unchanged(dead_data, start_crawl):
     paths = []
     for number, make in enumerate(UNUSABLE.values(), 1):
         for name in (OURS.replace("00001", f"{number:05}"), f"other-{number}.warc.gz"):
-            paths.append(died / "warc" / name)
+            paths.append(dead_data / "warc" / name)
             make(paths[-1])
     before = [path.read_bytes() if path.is_file() else None for path in paths]
 
@@ -229,16 +229,18 @@ async def test_unknown_files_do_not_prevent_opening_and_are_left_unchanged(died,
 
         assert [each.state for each in await crawl.jobs()] == [State.SAVED] * 3
     assert [path.read_bytes() if path.is_file() else None for path in paths] == before
-    assert not [*(died / "warc").glob("*.torn")]
+    assert not [*(dead_data / "warc").glob("*.torn")]
 
 
-async def test_an_unreadable_segment_does_not_delay_other_segments(died, start_crawl, monkeypatch):
+async def test_an_unreadable_segment_does_not_delay_other_segments(
+    dead_data, start_crawl, monkeypatch
+):
     """The first block of a bad segment can be read, the next cannot."""
-    (segment,) = survey(died / "warc").segments
-    content = (died / "warc" / segment.name).read_bytes()
-    bad = died / "warc" / OURS
+    (segment,) = survey(dead_data / "warc").segments
+    content = (dead_data / "warc" / segment.name).read_bytes()
+    bad = dead_data / "warc" / OURS
     bad.write_bytes(content)
-    remove_index(died)
+    remove_index(dead_data)
     real = os.pread
 
     def pread(file, size, offset):
@@ -255,13 +257,13 @@ async def test_an_unreadable_segment_does_not_delay_other_segments(died, start_c
             assert (await segment_rows.indexed(conn))[segment.name] == segment.size
 
 
-async def test_a_segment_still_being_copied_is_read_completely_later(died, start_crawl):
+async def test_a_segment_still_being_copied_is_read_completely_later(dead_data, start_crawl):
     """A segment of another machine with an unknown name arrives in two pieces."""
-    (segment,) = survey(died / "warc").segments
-    whole = (died / "warc" / segment.name).read_bytes()
-    (died / "warc" / segment.name).unlink()
-    remove_index(died)
-    copy = died / "warc" / "copy.warc.gz"
+    (segment,) = survey(dead_data / "warc").segments
+    whole = (dead_data / "warc" / segment.name).read_bytes()
+    (dead_data / "warc" / segment.name).unlink()
+    remove_index(dead_data)
+    copy = dead_data / "warc" / "copy.warc.gz"
     copy.write_bytes(whole[:-100])
 
     async with start_crawl() as crawl:

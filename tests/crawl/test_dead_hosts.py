@@ -33,7 +33,7 @@ def _without_delay_of_retries(monkeypatch):
 
 
 @pytest.fixture
-def never(live):
+def add_silent_path(live):
     """Add a path that never gets a response; return its URL."""
 
     async def respond(request):
@@ -43,9 +43,9 @@ def never(live):
     return lambda path: live.add_handler(path, respond)
 
 
-async def test_pages_of_a_dead_host_that_were_not_tried_wait(start_crawl, live, never):
+async def test_pages_of_a_dead_host_that_were_not_tried_wait(start_crawl, live, add_silent_path):
     paths = [f"/{number}" for number in range(2 * WAITS_AFTER)]
-    urls = [never(path) for path in paths]
+    urls = [add_silent_path(path) for path in paths]
     async with start_crawl(read_timeout=0.1, retries=0, retry_delay=0) as crawl:
         await crawl.queue(*urls, recapture=False)
         await crawl.run()
@@ -69,8 +69,10 @@ async def test_pages_of_a_dead_host_that_were_not_tried_wait(start_crawl, live, 
     assert {each.state for each in later if each.url in waited} == {State.SAVED}
 
 
-async def test_good_pages_of_a_host_whose_first_pages_hang_are_saved(start_crawl, live, never):
-    hanging = [never(f"/{number}") for number in range(DEAD_AFTER + 1)]
+async def test_good_pages_of_a_host_whose_first_pages_hang_are_saved(
+    start_crawl, live, add_silent_path
+):
+    hanging = [add_silent_path(f"/{number}") for number in range(DEAD_AFTER + 1)]
     good = [live.article(f"good-{number}") for number in range(MANY)]
     async with start_crawl(read_timeout=0.1, retries=0, retry_delay=0) as crawl:
         await crawl.queue(*hanging, *good, recapture=False)

@@ -25,7 +25,7 @@ def put_picture(live, path, side, **more):
 
 
 @pytest.fixture
-def kept(crawl):
+def crawl_pages(crawl):
     """Crawl pages; return the favicon and thumbnail of each."""
 
     async def keep(*urls):
@@ -45,12 +45,12 @@ def kept(crawl):
     return keep
 
 
-async def test_the_icon_and_picture_declared_by_a_page_are_used(kept, live, crawl):
+async def test_the_icon_and_picture_declared_by_a_page_are_used(crawl_pages, live, crawl):
     put_picture(live, "/i.png", 64)
     put_picture(live, "/og.png", 600, colour="red")
     head = '<link rel=icon href=/i.png><meta property="og:image" content="/og.png">'
 
-    (result,) = await kept(live.article("page", head=head))
+    (result,) = await crawl_pages(live.article("page", head=head))
 
     assert result.icon
     assert result.cover
@@ -61,11 +61,11 @@ async def test_the_icon_and_picture_declared_by_a_page_are_used(kept, live, craw
     assert live.requests["/favicon.ico"] == 0
 
 
-async def test_the_default_icon_of_a_host_is_requested_once(kept, live):
+async def test_the_default_icon_of_a_host_is_requested_once(crawl_pages, live):
     put_picture(live, "/favicon.ico", 32, form="ICO")
 
-    result = await kept(live.article("one"), live.article("two"))
-    again = await kept(live.article("three"))
+    result = await crawl_pages(live.article("one"), live.article("two"))
+    again = await crawl_pages(live.article("three"))
 
     assert len({each.icon for each in [*result, *again]}) == 1
     assert result[0].icon
@@ -95,10 +95,10 @@ async def test_a_redirected_icon_is_remembered_by_the_next_process(start_crawl, 
     assert (live.requests["/favicon.ico"], live.requests["/moved.png"]) == (1, 1)
 
 
-async def test_a_page_without_icon_or_picture_is_complete(kept, live, crawl):
+async def test_a_page_without_icon_or_picture_is_complete(crawl_pages, live, crawl):
     url = live.article("page", head='<meta property="og:image" content="/gone.png">')
 
-    (result,) = await kept(url)
+    (result,) = await crawl_pages(url)
 
     assert result == NO_PREVIEW_IMAGES
     async with crawl.context.db.read() as conn:
@@ -107,12 +107,12 @@ async def test_a_page_without_icon_or_picture_is_complete(kept, live, crawl):
     assert (snapshot.missing_count, snapshot.score) == (0, 100)
 
 
-async def test_the_thumbnail_is_the_first_picture_that_is_not_a_badge(kept, live):
+async def test_the_thumbnail_is_the_first_picture_that_is_not_a_badge(crawl_pages, live):
     put_picture(live, "/badge.png", 20)
     put_picture(live, "/photo.png", 400)
     pictures = "<p><img src=/badge.png><img src=/photo.png></p>"
 
-    named, by_itself = await kept(
+    named, by_itself = await crawl_pages(
         live.article("named", head='<meta property="og:image" content="/photo.png">'),
         live.put(
             "/plain",

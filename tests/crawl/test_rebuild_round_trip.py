@@ -213,7 +213,7 @@ def _text_of(html: str) -> str:
 
 
 @pytest.fixture(autouse=True)
-def unbatched(monkeypatch):
+def one_step_per_batch(monkeypatch):
     """Write each step as its own batch."""
     monkeypatch.setattr(crawl_recorder, "GATHER_SECONDS", 0)
 

@@ -48,7 +48,7 @@ async def entry_of(db, lease):
 
 
 @pytest.fixture
-def found(find):
+def find_entries(find):
     """Return a function that finds entries with a word."""
 
     async def matching(word):
@@ -87,7 +87,7 @@ async def test_an_entry_keeps_its_place_if_it_fails_or_is_captured_again(
 
 
 async def test_a_snapshot_reported_twice_is_stored_once_with_its_article(
-    db, lease, new_snapshot, found
+    db, lease, new_snapshot, find_entries
 ):
     async with db.write() as conn:
         twice = [
@@ -97,11 +97,11 @@ async def test_a_snapshot_reported_twice_is_stored_once_with_its_article(
         assert await visit_results.add_snapshots(conn, twice) == 1
 
     assert (await entry_of(db, lease)).snapshot_count == 1
-    assert len(await found("wombats")) == 1
+    assert len(await find_entries("wombats")) == 1
 
 
 async def test_the_article_of_the_newer_extractor_wins_in_any_order(
-    db, lease, add_snapshot, new_snapshot, found
+    db, lease, add_snapshot, new_snapshot, find_entries
 ):
     async with db.write() as conn:
         for extractor, words in (
@@ -119,8 +119,8 @@ async def test_the_article_of_the_newer_extractor_wins_in_any_order(
     async with db.read() as conn:
         (row,) = await snapshots.of_entry(conn, lease.entry.id, limit=9)
     assert row.snapshot.extractor == "10"
-    assert await found("ten") == [lease.entry.id]
-    assert [await found(word) for word in ("nine", "one", "odd", "x")] == [[], [], [], []]
+    assert await find_entries("ten") == [lease.entry.id]
+    assert [await find_entries(word) for word in ("nine", "one", "odd", "x")] == [[], [], [], []]
 
 
 async def test_attempts_are_recorded_and_a_retry_leaves_the_entry_queued(db, lease):
@@ -140,24 +140,24 @@ async def test_attempts_are_recorded_and_a_retry_leaves_the_entry_queued(db, lea
     assert (await entry_of(db, lease)).state is State.QUEUED
 
 
-async def test_a_permanently_failed_entry_is_found_by_its_title(db, lease, found):
+async def test_a_permanently_failed_entry_is_found_by_its_title(db, lease, find_entries):
     async with db.write() as conn:
         await attempts.add_failures(conn, [attempt_of(lease, final=True)])
         await queue.end_jobs(conn, [(lease, None, FAILURE)], NOW)
 
     entry = await entry_of(db, lease)
     assert (entry.state, entry.failure) == (State.FAILED, FAILURE)
-    assert await found("Given") == [lease.entry.id]
+    assert await find_entries("Given") == [lease.entry.id]
 
 
-async def test_a_failure_does_not_change_a_saved_entry(db, lease, add_snapshot, found):
+async def test_a_failure_does_not_change_a_saved_entry(db, lease, add_snapshot, find_entries):
     async with db.write() as conn:
         await add_snapshot(conn, lease.entry.id, URL, 1, ("", "wombats"))
         await attempts.add_failures(conn, [attempt_of(lease, final=True, after=90)])
 
     entry = await entry_of(db, lease)
     assert (entry.state, entry.snapshot_count, entry.failure) == (State.SAVED, 1, FAILURE)
-    assert await found("wombats") == [lease.entry.id]
+    assert await find_entries("wombats") == [lease.entry.id]
 
 
 async def test_the_end_of_a_job_is_counted_once(db, lease, add_snapshot):

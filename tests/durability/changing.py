@@ -27,12 +27,12 @@ def settings_of(data: Path) -> Settings:
     return Settings(data=data, host_delay=0)
 
 
-def say(**what: object) -> None:
+def print_event(**what: object) -> None:
     """Print a line atomically."""
     os.write(1, json.dumps(what).encode() + b"\n")
 
 
-async def found(archive: App) -> dict[str, str]:
+async def notes_by_url(archive: App) -> dict[str, str]:
     """Return the note of each entry by URL."""
     listing = await archive.search.listing(ListingQuery(limit=200))
     return {each.entry.url: each.entry.annotation.note for each in listing.items}
@@ -42,8 +42,8 @@ async def change(data: Path, seed: int) -> None:
     """Change the archive repeatedly."""
     chance = Random(seed)
     async with open_app(settings_of(data)) as archive:
-        entries = await found(archive)
-        say(held=entries)
+        entries = await notes_by_url(archive)
+        print_event(held=entries)
         urls = sorted(entries)
         for number in count():
             kind = chance.choice(("edit", "edit", "delete", "compact")) if number else "delete"
@@ -51,7 +51,7 @@ async def change(data: Path, seed: int) -> None:
                 kind = "edit"
             url = chance.choice(urls)
             note = f"{seed}-{number}"
-            say(begun=kind, url=url, note=note)
+            print_event(begun=kind, url=url, note=note)
             if kind == "edit":
                 await archive.editing.change([url], AnnotationChange(note=note))
             elif kind == "delete":
@@ -62,7 +62,7 @@ async def change(data: Path, seed: int) -> None:
                 await archive.compacting.compact(empty_bin=True)
             if chance.random() < 1 / 2:
                 await archive.crawling.write_pending_records()
-            say(done=kind, url=url, note=note)
+            print_event(done=kind, url=url, note=note)
 
 
 def main(data: Path) -> None:
@@ -71,9 +71,9 @@ def main(data: Path) -> None:
         child = os.fork()
         if not child:
             asyncio.run(change(data, int(line)))
-        say(child=child)
+        print_event(child=child)
         os.waitpid(child, 0)
-        say(ended=child)
+        print_event(ended=child)
 
 
 if __name__ == "__main__":

@@ -147,7 +147,7 @@ def served(pages: str, tmp_path_factory: pytest.TempPathFactory) -> TracedRun:
 
 
 @pytest.fixture(scope="session")
-def added(pages: str, tmp_path_factory: pytest.TempPathFactory) -> TracedRun:
+def traced_add(pages: str, tmp_path_factory: pytest.TempPathFactory) -> TracedRun:
     """A run of ``archiver add``."""
     directory = tmp_path_factory.mktemp("added")
     data, trace = directory / "data", Trace(directory / "calls")

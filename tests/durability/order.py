@@ -52,8 +52,8 @@ def index_log(recorded):
     return recorded.data / "archive.sqlite3-wal"
 
 
-def a_record_is_on_disk_before_any_row_contains_its_id(served, added):
-    for recorded in (served, added):
+def a_record_is_on_disk_before_any_row_contains_its_id(served, traced_add):
+    for recorded in (served, traced_add):
         rows = captures(recorded)
 
         assert rows
@@ -64,8 +64,8 @@ def a_record_is_on_disk_before_any_row_contains_its_id(served, added):
             assert synced.end_line < row.start_line
 
 
-def a_segment_name_is_on_disk_before_any_row_contains_it(served, added):
-    for recorded in (served, added):
+def a_segment_name_is_on_disk_before_any_row_contains_it(served, traced_add):
+    for recorded in (served, traced_add):
         for segment in {segment for segment, *_ in captures(recorded)}:
             path = recorded.data / "warc" / segment
             creation = next(
@@ -77,8 +77,8 @@ def a_segment_name_is_on_disk_before_any_row_contains_it(served, added):
             assert first_sync(recorded, path.parent, since=creation).end_line < row.start_line
 
 
-def the_folders_of_a_new_archive_are_on_disk_before_any_row(served, added):
-    for recorded in (served, added):
+def the_folders_of_a_new_archive_are_on_disk_before_any_row(served, traced_add):
+    for recorded in (served, traced_add):
         row = first_write(recorded, index_log(recorded), marker=b".warc.gz")
         for folder in (recorded.data, recorded.data / "warc"):
             creation = next(
@@ -87,12 +87,12 @@ def the_folders_of_a_new_archive_are_on_disk_before_any_row(served, added):
             assert first_sync(recorded, folder.parent, since=creation).end_line < row.start_line
 
 
-def rows_are_on_disk_before_they_are_acknowledged(served, added):
+def rows_are_on_disk_before_they_are_acknowledged(served, traced_add):
     """The WAL is synced at each commit, not only when it is checkpointed.
 
     The first row with a page's title is that of its snapshot, after its captures.
     """
-    for recorded in (served, added):
+    for recorded in (served, traced_add):
         for each in recorded.acknowledged:
             title = f"About {each.url.rpartition('/')[2]}"
             expected = title if each.is_saved else each.url

@@ -31,42 +31,45 @@ MAX_SECONDS = 0.15
 """Seconds until it is killed after that."""
 
 
-class Told:
+class Acknowledged:
     """Acknowledged content of an archive. After a kill, the last started change may be missing."""
 
     def __init__(self, initial: dict[str, str]) -> None:
         self.notes = {url: {note} for url, note in initial.items()}
-        self.gone: set[str] = set()
-        self.hit: Counter[str] = Counter()
-        self._begun: dict[str, str] = {}
+        self.deleted: set[str] = set()
+        self.kill_counts: Counter[str] = Counter()
+        self._started_change: dict[str, str] = {}
 
-    def hear(self, message: dict[str, str]) -> None:
+    def update(self, message: dict[str, str]) -> None:
         if "begun" in message:
-            self._begun = message
+            self._started_change = message
         elif message.get("done") == "delete":
             self.notes.pop(message["url"])
-            self.gone.add(message["url"])
+            self.deleted.add(message["url"])
         elif message.get("done") == "edit":
             self.notes[message["url"]] = {message["note"]}
         if "done" in message:
-            self._begun = {}
+            self._started_change = {}
 
     def end(self) -> None:
         """Handle the kill: the started change is either done or not."""
-        kind, url = self._begun.get("begun", "nothing"), self._begun.get("url", "")
-        self.hit[kind] += 1
+        kind, url = (
+            self._started_change.get("begun", "nothing"),
+            self._started_change.get("url", ""),
+        )
+        self.kill_counts[kind] += 1
         if kind == "edit":
-            self.notes[url].add(self._begun["note"])
+            self.notes[url].add(self._started_change["note"])
         if kind == "delete":
             self.notes[url].add("deleted")
-        self._begun = {}
+        self._started_change = {}
 
     def check(self, stored: dict[str, str]) -> None:
-        assert not self.gone & stored.keys(), "a deleted entry came back"
+        assert not self.deleted & stored.keys(), "a deleted entry came back"
         for url, notes in self.notes.items():
             assert stored.get(url, "deleted") in notes, "an acknowledged note is lost"
         assert stored.keys() <= self.notes.keys()
-        self.gone |= self.notes.keys() - stored.keys()
+        self.deleted |= self.notes.keys() - stored.keys()
         self.notes = {url: {note} for url, note in stored.items()}
 
 
@@ -93,7 +96,7 @@ async def changing(data: Path) -> AsyncIterator[asyncio.subprocess.Process]:
     await process.wait()
 
 
-async def killed_once(program: asyncio.subprocess.Process, changes: Told, chance) -> None:
+async def killed_once(program: asyncio.subprocess.Process, changes: Acknowledged, chance) -> None:
     """Run a process that changes the archive, and kill it."""
     program.stdin.write(b"%d\n" % chance.getrandbits(40))
     child, timer, spared = 0, None, chance.randint(0, MAX_SPARED)
@@ -110,12 +113,12 @@ async def killed_once(program: asyncio.subprocess.Process, changes: Told, chance
         if "ended" in acknowledged:
             assert timer, "it ended by itself"
             return changes.end()
-        changes.hear(acknowledged)
+        changes.update(acknowledged)
 
 
 async def test_acknowledged_changes_and_deletions_survive_repeated_kills(tmp_path):
     archive = Archive(tmp_path)
-    changes = Told(await prepare(archive.data))
+    changes = Acknowledged(await prepare(archive.data))
     seed = random.SystemRandom().getrandbits(40)
     log.warning("seed %s", seed)  # shown with a failure
     chance = random.Random(seed)
@@ -124,7 +127,7 @@ async def test_acknowledged_changes_and_deletions_survive_repeated_kills(tmp_pat
         for _ in range(KILLS):
             await killed_once(program, changes, chance)
 
-    log.warning("killed at %s", changes.hit)
+    log.warning("killed at %s", changes.kill_counts)
     listing, texts = await archive.listing_and_texts()
     changes.check({each["url"]: each["note"] for each in listing})
     assert (await archive.run("verify")).splitlines()[-1].split("\t") == ["problems", "0"]
@@ -134,4 +137,4 @@ async def test_acknowledged_changes_and_deletions_survive_repeated_kills(tmp_pat
     await archive.run("compact")
     assert await archive.listing_and_texts() == (listing, texts)
     assert (await archive.run("verify")).splitlines()[-1].split("\t") == ["problems", "0"]
-    assert changes.gone
+    assert changes.deleted

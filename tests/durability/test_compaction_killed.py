@@ -45,7 +45,7 @@ async def prepare(data: Path) -> None:
         await archive.crawling.close_segment()
 
 
-async def told(data: Path) -> tuple[object, ...]:
+async def content_of(data: Path) -> tuple[object, ...]:
     """Return the content of the archive, including payloads and problems found by `verify`."""
     async with open_app(settings_of(data)) as archive:
         listing = await archive.search.listing(ListingQuery())
@@ -78,7 +78,7 @@ async def compact(data: Path) -> None:
 def test_an_archive_is_complete_at_whichever_step_a_compaction_was_killed(tmp_path, subtests):
     source = tmp_path / "prepared" / "data"
     asyncio.run(prepare(source))
-    before = asyncio.run(told(source))
+    before = asyncio.run(content_of(source))
     for number, (call, file) in enumerate(STEPS):
         with subtests.test(call=call, file=file):
             shutil.copytree(source, data := tmp_path / str(number) / "data")
@@ -105,12 +105,12 @@ def check_step(data: Path, before: tuple[object, ...], call: str, file: str) -> 
     assert killed_compaction(data, *strace, "-e", inject) == signal.SIGKILL
 
     shutil.copytree(data, again := data.with_name("again"))
-    assert asyncio.run(told(data)) == before
+    assert asyncio.run(content_of(data)) == before
     asyncio.run(compact(data))
-    assert asyncio.run(told(data)) == before
+    assert asyncio.run(content_of(data)) == before
     check(data)
     asyncio.run(reindex(settings_of(again)))
-    assert asyncio.run(told(again)) == before
+    assert asyncio.run(content_of(again)) == before
 
 
 def _targets(path: Path):

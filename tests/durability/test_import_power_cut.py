@@ -35,7 +35,7 @@ ACCEPTED, READ = "accepted", "read"
 
 
 @pytest.fixture(scope="module")
-def commanded(tmp_path_factory):
+def traced_command(tmp_path_factory):
     """A recorded run of ``archiver import``."""
     directory = tmp_path_factory.mktemp("commanded")
     data, trace, file = directory / "data", Trace(directory / "calls"), directory / NAME
@@ -102,17 +102,19 @@ def rows_are_on_disk_before_a_report_or_an_acknowledgement(recorded):
         assert synced.end_line < read.call.start_line
 
 
-async def test_an_import_by_command_survives_a_power_cut_or_can_be_repeated(commanded, tmp_path):
-    rows_are_on_disk_before_a_report_or_an_acknowledgement(commanded)
+async def test_an_import_by_command_survives_a_power_cut_or_can_be_repeated(
+    traced_command, tmp_path
+):
+    rows_are_on_disk_before_a_report_or_an_acknowledgement(traced_command)
     for lost, lose in (LOST, KILLED):
-        states = await check_import_by_command(commanded, tmp_path / "data", lose)
+        states = await check_import_by_command(traced_command, tmp_path / "data", lose)
         assert {(0, 0, 0), (1, MANY, 1)} <= states, lost
         assert lost == LOST[0] or (1, BATCH, 0) in states
 
 
-async def check_import_by_command(commanded, data, lose):
+async def check_import_by_command(traced_command, data, lose):
     states = set()
-    for files, acknowledged in moments(commanded, lose):
+    for files, acknowledged in moments(traced_command, lose):
         put_back(files, data)
         async with open_app(Settings(data=data)) as archive:
             statuses = await archive.import_statuses.recent()

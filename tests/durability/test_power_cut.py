@@ -34,11 +34,11 @@ async def problems(archive, acknowledged_lines):
 
 
 async def test_changes_are_on_disk_in_order_and_acknowledged_ones_survive_a_power_cut(
-    served, added, tmp_path, subtests
+    served, traced_add, tmp_path, subtests
 ):
     for check in ORDERS:
         with subtests.test(check.__name__):
-            check(served, added)
+            check(served, traced_add)
     nothing_is_acknowledged_while_the_wal_is_not_synced(served)
     for lost, lose in LOSES.items():
         count = 0

@@ -2,7 +2,7 @@
 
 import pytest
 
-from archiver.formats.archive_records import MAX_KEPT, ForeignRendition, StoredRenditions
+from archiver.formats.archive_records import MAX_STORED, ForeignRendition, StoredRenditions
 from archiver.model.capture import RecordId
 from archiver.model.rendering import PAGE_TYPE, NewRendition, RenditionKind, RenditionRef
 
@@ -14,14 +14,14 @@ def ref(kind: RenditionKind, media_type: str, record_id: RecordId = ONE) -> Rend
 
 
 @pytest.fixture
-def kept():
+def stored_renditions():
     with StoredRenditions() as renditions:
         renditions.note(ForeignRendition(ONE, b"first"))
         renditions.note(ForeignRendition(TWO, b"second"))
         yield renditions
 
 
-def test_one_named_rendition_of_each_kind_is_imported(kept):
+def test_one_named_rendition_of_each_kind_is_imported(stored_renditions):
     picture, page = RenditionKind.PICTURE, RenditionKind.PAGE
     named = [
         ref(picture, "image/webp", TWO),
@@ -30,7 +30,7 @@ def test_one_named_rendition_of_each_kind_is_imported(kept):
         ref(RenditionKind.PRINT, "application/pdf", RecordId("urn:uuid:3")),
     ]
 
-    assert kept.of(named) == (
+    assert stored_renditions.of(named) == (
         NewRendition(picture, "image/webp", b"second"),
         NewRendition(page, PAGE_TYPE, b"first"),
     )
@@ -49,14 +49,17 @@ def test_one_named_rendition_of_each_kind_is_imported(kept):
         (RenditionKind.COVER, "image/webp"),
     ],
 )
-def test_invalid_renditions_are_left_out(kept, kind, media_type):
-    assert kept.of([ref(kind, media_type)]) == ()
+def test_invalid_renditions_are_left_out(stored_renditions, kind, media_type):
+    assert stored_renditions.of([ref(kind, media_type)]) == ()
 
 
-def test_the_number_of_list_places_is_limited(kept, monkeypatch):
-    monkeypatch.setattr("archiver.formats.archive_records.MAX_KEPT", 2)
+def test_the_number_of_list_places_is_limited(stored_renditions, monkeypatch):
+    monkeypatch.setattr("archiver.formats.archive_records.MAX_STORED", 2)
 
-    kept.note(ForeignRendition(RecordId("urn:uuid:3"), b"third"))
+    stored_renditions.note(ForeignRendition(RecordId("urn:uuid:3"), b"third"))
 
-    assert kept.of([ref(RenditionKind.PRINT, "application/pdf", RecordId("urn:uuid:3"))]) == ()
-    assert MAX_KEPT > 10_000
+    assert (
+        stored_renditions.of([ref(RenditionKind.PRINT, "application/pdf", RecordId("urn:uuid:3"))])
+        == ()
+    )
+    assert MAX_STORED > 10_000

@@ -243,25 +243,25 @@ def read(exchange: Exchange) -> bytes:
 
 
 @pytest.fixture
-def kept():
+def stored_responses():
     with StoredResponses() as responses:
         yield responses
 
 
-def test_a_response_belongs_to_the_first_page_that_names_it(kept):
-    kept.note(answer(ONE, b"first"))
-    kept.note(answer(TWO, b"second"))
+def test_a_response_belongs_to_the_first_page_that_names_it(stored_responses):
+    stored_responses.note(answer(ONE, b"first"))
+    stored_responses.note(answer(TWO, b"second"))
 
-    assert read(kept.take(TWO)) == b"second"
-    assert kept.take(TWO) is None
-    assert kept.take(RecordId("urn:uuid:3")) is None
-    assert read(kept.take(ONE)) == b"first"
+    assert read(stored_responses.take(TWO)) == b"second"
+    assert stored_responses.take(TWO) is None
+    assert stored_responses.take(RecordId("urn:uuid:3")) is None
+    assert read(stored_responses.take(ONE)) == b"first"
 
 
-def test_responses_that_decompress_beyond_the_limit_are_left_out(kept, monkeypatch):
+def test_responses_that_decompress_beyond_the_limit_are_left_out(stored_responses, monkeypatch):
     monkeypatch.setattr(archive_records, "MAX_SPOOLED", 10)
-    kept.note(answer(ONE, b"a" * 11))
-    kept.note(answer(TWO, b"b" * 10))
+    stored_responses.note(answer(ONE, b"a" * 11))
+    stored_responses.note(answer(TWO, b"b" * 10))
 
-    assert kept.take(ONE) is None
-    assert read(kept.take(TWO)) == b"b" * 10
+    assert stored_responses.take(ONE) is None
+    assert read(stored_responses.take(TWO)) == b"b" * 10

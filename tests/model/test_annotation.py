@@ -55,7 +55,7 @@ def test_merging_loses_nothing_and_is_idempotent(first, later):
         assert {*one.folders} <= {*both.folders}
         assert {*one.highlights} <= {*both.highlights}
         assert one.note in both.note
-        assert one.title in (both.title, *(each.get("title") for each in said(both)), "")
+        assert one.title in (both.title, *(each.get("title") for each in source_fields(both)), "")
         assert {*one.source_record.split("\n")} - {""} <= {*both.source_record.split("\n")}
     assert both.is_read == (first.is_read or later.is_read)
     assert both.is_starred == (first.is_starred or later.is_starred)
@@ -123,7 +123,7 @@ def test_a_note_is_kept_and_new_paragraphs_are_added():
         assert merged_notes(first, later) == both
 
 
-def said(annotation):
+def source_fields(annotation):
     return read_source_record(annotation.source_record)
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archiver.pages.css_references import MAX_HELD, CssReferences, may_load, rewrite_css
+from archiver.pages.css_references import MAX_BUFFERED, CssReferences, may_load, rewrite_css
 from archiver.pages.requisites import find_sheet_requisites
 from archiver.replay.url_rewriter import UrlRewriter
 from tests.rewriting import replay_path
@@ -89,13 +89,13 @@ def test_an_import_after_a_namespace_rule_is_rewritten(css):
 @pytest.mark.parametrize("opening", ["url(", "url('", "@import '", "image-set('"])
 def test_a_too_long_url_is_removed(css, opening):
     end = {"(": ")", "'": "'"}[opening[-1]]
-    sheet = f"{opening}http://a/{'b' * MAX_HELD}{end} url(x"
+    sheet = f"{opening}http://a/{'b' * MAX_BUFFERED}{end} url(x"
 
     assert css(sheet).startswith(f"{opening}data:,{end} url(/web/")
 
 
 def test_a_too_long_url_in_chunks_is_removed():
-    sheet = f"url(http://a/{'b' * MAX_HELD}) url(#x)"
+    sheet = f"url(http://a/{'b' * MAX_BUFFERED}) url(#x)"
     rewriter = CssReferences(UrlRewriter("https://example.com/", "20240229120001").rewrite)
 
     out = [rewriter.feed(sheet[at : at + 1000]) for at in range(0, len(sheet), 1000)]
@@ -106,9 +106,9 @@ def test_a_too_long_url_in_chunks_is_removed():
 def test_data_urls_of_any_length_are_streamed():
     rewriter = CssReferences(UrlRewriter("https://example.com/", "20240229120001").rewrite)
 
-    output = rewriter.feed("a{b:url(data:font/woff2;base64," + "A" * 2 * MAX_HELD)
+    output = rewriter.feed("a{b:url(data:font/woff2;base64," + "A" * 2 * MAX_BUFFERED)
 
-    assert len(output) > 2 * MAX_HELD
+    assert len(output) > 2 * MAX_BUFFERED
     assert rewriter.feed("A)} url(#x)") + rewriter.close() == "A)} url(#x)"
 
 

@@ -23,7 +23,7 @@ def marked(text, words, nth=0):
     return Highlight("0" * 16, quote, prefix, suffix, start)
 
 
-def found(text, highlight):
+def anchor_of(text, highlight):
     (place,) = anchor(text, [highlight])
     return place and (text[slice(*place)], place[0])
 
@@ -31,7 +31,7 @@ def found(text, highlight):
 def test_the_same_text_gives_the_same_place():
     second = marked(TEXT, "the red kite", 1)
 
-    assert found(TEXT, second) == ("the red kite", TEXT.index("the red kite circles"))
+    assert anchor_of(TEXT, second) == ("the red kite", TEXT.index("the red kite circles"))
 
 
 @pytest.mark.parametrize("nth", [0, 1])
@@ -39,14 +39,14 @@ def test_repeated_words_are_distinguished_by_their_context(nth):
     highlight = marked(TEXT, "the red kite", nth)
     longer = "A preface that was put before it, of some length. " + TEXT
 
-    assert found(longer, highlight)[1] == highlight.start + 50
+    assert anchor_of(longer, highlight)[1] == highlight.start + 50
 
 
 def test_slightly_changed_words_are_found():
     highlight = marked(TEXT, "after thirty years of patient work by a great many people")
     changed = TEXT.replace("thirty years of patient", "30 years of very patient")
 
-    words, _ = found("New. " + changed, highlight)
+    words, _ = anchor_of("New. " + changed, highlight)
 
     assert words == "after 30 years of very patient work by a great many people"
 
@@ -55,7 +55,7 @@ def test_a_long_quotation_is_found_by_its_ends():
     highlight = marked(TEXT, TEXT[22:].strip())
     changed = TEXT.replace("over motorways and villages", "over roads")
 
-    words, _ = found(changed, highlight)
+    words, _ = anchor_of(changed, highlight)
 
     assert words.startswith("In 1990")
     assert words.endswith("the red kite circles above.")
@@ -63,7 +63,7 @@ def test_a_long_quotation_is_found_by_its_ends():
 
 @pytest.mark.parametrize("text", ["", "Something else is written here about quite another matter."])
 def test_removed_words_have_no_position(text):
-    assert found(text, marked(TEXT, "the red kite was gone from most counties")) is None
+    assert anchor_of(text, marked(TEXT, "the red kite was gone from most counties")) is None
 
 
 @settings(max_examples=50)
@@ -94,11 +94,11 @@ def test_a_similar_passage_with_another_number_is_not_a_match():
     text = "".join(rows)
     highlight = marked(text, "Note 3, which says")
 
-    assert found(text.replace(rows[2], "That is gone. "), highlight) is None
-    assert found(f"New. {text}", highlight)[0] == "Note 3, which says"
+    assert anchor_of(text.replace(rows[2], "That is gone. "), highlight) is None
+    assert anchor_of(f"New. {text}", highlight)[0] == "Note 3, which says"
 
 
 def test_a_changed_number_is_a_match_if_nothing_else_is_similar():
     highlight = marked(TEXT, "In 1990 there were few")
 
-    assert found(TEXT.replace("1990", "1991"), highlight)[0] == "In 1991 there were few"
+    assert anchor_of(TEXT.replace("1990", "1991"), highlight)[0] == "In 1991 there were few"

@@ -22,7 +22,7 @@ def scrollable(html):
     return changed(html, ArticleTree.make_scrollable)
 
 
-def named(html):
+def name_images(html):
     return changed(html, ArticleTree.name_images)
 
 
@@ -129,7 +129,7 @@ def test_only_archived_sizes_of_an_image_stay(markup, expected):
 
 def test_an_image_without_text_is_named_by_its_file():
     url = "https://example.org/a/a%20fox%00%22.jpg?w=3"
-    assert named(f'<p><img src="{url}" width="3"></p>') == (
+    assert name_images(f'<p><img src="{url}" width="3"></p>') == (
         f'<p><img src="{url}" width="3" alt="a fox&quot;.jpg"></p>'
     )
 
@@ -137,7 +137,7 @@ def test_an_image_without_text_is_named_by_its_file():
 @pytest.mark.parametrize("alt", ["", "a fox"])
 def test_an_image_with_a_text_or_an_empty_text_keeps_it(alt):
     image = f'<img src="https://example.org/fox.jpg" alt="{alt}">'
-    assert named(image) == image
+    assert name_images(image) == image
 
 
 def test_long_formulas_can_be_reached_by_keyboard_and_short_ones_cannot():

@@ -40,7 +40,7 @@ async def problems(archive):
 
 
 @pytest.fixture
-def styled(live):
+def styled_articles(live):
     """Two articles with a common style sheet; the first has a picture."""
     live.put("/shared.css", "p { color: #123 }", kind="text/css")
     live.put("/own.png", "not really", kind="image/png")
@@ -50,9 +50,9 @@ def styled(live):
 
 
 async def test_a_deletion_hides_entries_keeps_shared_captures_and_survives_a_reindex(
-    open_archive, styled, live, settings
+    open_archive, styled_articles, live, settings
 ):
-    foxes, bears = styled
+    foxes, bears = styled_articles
     picture, shared = live.url("/own.png"), live.url("/shared.css")
     async with open_archive() as archive:
         await save(archive, foxes, bears, tags=("animal",))
@@ -102,8 +102,10 @@ async def test_a_payload_that_only_a_deleted_page_holds_still_replays_for_others
     assert await problems(archive) == []
 
 
-async def test_a_waiting_job_is_cancelled_and_waits_again_once_that_is_undone(archive, styled):
-    foxes, _ = styled
+async def test_a_waiting_job_is_cancelled_and_waits_again_once_that_is_undone(
+    archive, styled_articles
+):
+    foxes, _ = styled_articles
     await archive.entries.save([foxes], source="cli")
     deleted = await archive.deleting.entries([foxes])
     assert (await archive.crawling.work()).total == 0
@@ -147,10 +149,10 @@ async def test_a_visit_of_a_deleted_entry_adds_nothing(open_archive, live, setti
         assert await problems(archive) == []
 
 
-async def test_importing_a_deleted_list_again_restores_its_links(archive, styled):
-    links = "\n".join(styled).encode()
+async def test_importing_a_deleted_list_again_restores_its_links(archive, styled_articles):
+    links = "\n".join(styled_articles).encode()
     first = await archive.imports.read_file(BytesIO(links), name="links.txt")
-    await archive.deleting.entries([styled[0]])
+    await archive.deleting.entries([styled_articles[0]])
     await archive.crawling.work()
     ended = await archive.imports.status(first.id)
     assert (ended.read, ended.added, ended.counts.saved, ended.is_open) == (2, 2, 1, False)
@@ -159,11 +161,13 @@ async def test_importing_a_deleted_list_again_restores_its_links(archive, styled
     await archive.crawling.work()
 
     assert (second.added, second.known) == (1, 1)
-    assert await listed(archive) == {*styled}
+    assert await listed(archive) == {*styled_articles}
 
 
-async def test_an_undo_restores_all_but_entries_saved_again(open_archive, styled, live, settings):
-    foxes, bears = styled
+async def test_an_undo_restores_all_but_entries_saved_again(
+    open_archive, styled_articles, live, settings
+):
+    foxes, bears = styled_articles
     picture, shared = live.url("/own.png"), live.url("/shared.css")
     async with open_archive() as archive:
         await save(archive, foxes, bears, tags=("old",))
@@ -203,9 +207,9 @@ async def test_an_undo_restores_all_but_entries_saved_again(open_archive, styled
 
 
 async def test_an_entry_deleted_twice_stays_deleted_after_the_first_undo(
-    open_archive, styled, settings
+    open_archive, styled_articles, settings
 ):
-    foxes, bears = styled
+    foxes, bears = styled_articles
     async with open_archive() as archive:
         await save(archive, foxes, bears)
         first = await archive.deleting.entries([foxes, bears])

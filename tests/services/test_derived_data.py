@@ -37,12 +37,12 @@ async def save(archive, *urls):
     await archive.crawling.work()
 
 
-async def found(archive, words):
+async def search_urls(archive, words):
     listing = await archive.search.listing(ListingQuery(q=words))
     return [each.entry.url for each in listing.items]
 
 
-async def told(archive, url):
+async def snapshots_of(archive, url):
     """Return each snapshot of a URL with its article."""
     detail = await archive.entries.get(url)
     shown = [await archive.entries.snapshot(url, each.timestamp) for each in detail.snapshots]
@@ -59,8 +59,8 @@ async def test_postponed_articles_are_extracted_from_stored_bytes(live, later, o
         assert (before.article, before.snapshot.extractor) == ("", UNREAD)
         assert (before.snapshot.title, before.snapshot.byline) == ("foxes", "Ada")
         assert [each.status for each in before.requisites] == [200]
-        assert await found(archive, "foxes") == [urls[0]]
-        assert await found(archive, "clever") == []
+        assert await search_urls(archive, "foxes") == [urls[0]]
+        assert await search_urls(archive, "clever") == []
         assert await archive.articles.pending_count() == 1
         read = []
 
@@ -68,7 +68,7 @@ async def test_postponed_articles_are_extracted_from_stored_bytes(live, later, o
 
         assert read == [urls[0]]
         assert await archive.articles.pending_count() == 0
-        assert await found(archive, "clever") == [urls[0]]
+        assert await search_urls(archive, "clever") == [urls[0]]
         shown = await archive.entries.snapshot(urls[0])
         assert "lost in time" in shown.article
         assert shown.snapshot.extractor == EXTRACTOR_VERSION
@@ -77,13 +77,13 @@ async def test_postponed_articles_are_extracted_from_stored_bytes(live, later, o
         assert live.requests["/foxes"] == 1
         assert [each async for each in archive.fixity.verify()] == []
         await save(archive, urls[1])
-        expected = [await told(archive, url) for url in urls]
+        expected = [await snapshots_of(archive, url) for url in urls]
 
     report = await reindex(later)
 
     async with open_archive(settings=later) as archive:
-        assert [await told(archive, url) for url in urls] == expected
-        assert await found(archive, "clever") == [urls[0]]
+        assert [await snapshots_of(archive, url) for url in urls] == expected
+        assert await search_urls(archive, "clever") == [urls[0]]
         assert await archive.articles.pending_count() == 1
     assert report.snapshots == 2
 
@@ -100,9 +100,9 @@ async def test_extracting_an_older_snapshot_does_not_change_its_entry(live, late
         await archive.articles.read_all()
 
         assert (await archive.entries.get(url)).entry == before.entry
-        assert await found(archive, "another") == [url]
-        assert await found(archive, "clever") == []
-        _, snapshots = await told(archive, url)
+        assert await search_urls(archive, "another") == [url]
+        assert await search_urls(archive, "clever") == []
+        _, snapshots = await snapshots_of(archive, url)
         assert ["lost in time" in article for _, article, _ in snapshots] == [False, True]
 
 
@@ -136,7 +136,7 @@ async def test_an_article_with_a_damaged_record_stays_pending(live, later, open_
         await archive.articles.read_all()
 
         assert await archive.articles.pending_count() == 1
-        assert await found(archive, "clever") == [urls[1]]
+        assert await search_urls(archive, "clever") == [urls[1]]
 
 
 async def read_by_an_older_version(archive, later, *urls):
@@ -162,7 +162,7 @@ async def test_articles_of_an_older_extractor_are_extracted_again(live, later, o
     urls = [live.article(name, head=named) for name in ("foxes", "bears", "wolves")]
     async with open_archive(settings=later) as archive:
         await read_by_an_older_version(archive, later, *urls)
-        assert len(await found(archive, "woods")) == 3
+        assert len(await search_urls(archive, "woods")) == 3
 
         narrowed = [each async for each in archive.reextraction.read_all(ListingQuery(q="foxes"))]
         (reextracted,) = await archive.reextraction.read_entry(urls[1])
@@ -172,12 +172,12 @@ async def test_articles_of_an_older_extractor_are_extracted_again(live, later, o
             [each.snapshot.url for each in batch] for batch in (narrowed, [reextracted], remaining)
         ] == [[url] for url in urls]
         assert (reextracted.change.removed_words, reextracted.change.added_words > 100) == (2, True)
-        assert await found(archive, "woods") == []
-        assert len(await found(archive, "clever")) == 3
+        assert await search_urls(archive, "woods") == []
+        assert len(await search_urls(archive, "clever")) == 3
         assert [each async for each in archive.reextraction.read_all()] == []
         with pytest.raises(NotFound):
             await archive.reextraction.read_entry(urls[1])
-        before = [await told(archive, url) for url in urls]
+        before = [await snapshots_of(archive, url) for url in urls]
         assert {each.extractor for _, snapshots in before for each, _, _ in snapshots} == {
             EXTRACTOR_VERSION
         }
@@ -190,5 +190,5 @@ async def test_articles_of_an_older_extractor_are_extracted_again(live, later, o
     await reindex(later)
 
     async with open_archive(settings=later) as archive:
-        assert [await told(archive, url) for url in urls] == before
-        assert len(await found(archive, "clever")) == 3
+        assert [await snapshots_of(archive, url) for url in urls] == before
+        assert len(await search_urls(archive, "clever")) == 3

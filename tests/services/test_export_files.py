@@ -29,7 +29,7 @@ async def links(archive):
 
 
 @pytest.fixture
-async def damaged(archive, live):
+async def damaged_archive(archive, live):
     """An archive of two pages whose segment lost its second half."""
     for name in ("foxes", "bears"):
         await archive.entries.save([live.article(name)], source="cli")
@@ -40,7 +40,7 @@ async def damaged(archive, live):
     return archive
 
 
-def left_in(directory):
+def file_names(directory):
     return sorted(each.name for each in directory.iterdir() if each.name != "data")
 
 
@@ -50,17 +50,17 @@ async def test_an_export_file_is_complete_and_counts_its_entries(links, tmp_path
 
         count = 1 if kind.key == "epub" else COUNT  # a book has no chapters for mere links
         assert (written.size, written.entries) == ((tmp_path / "out").stat().st_size, count), kind
-        assert left_in(tmp_path) == ["out"], kind
+        assert file_names(tmp_path) == ["out"], kind
 
 
-async def test_a_page_that_cannot_be_read_is_left_out_and_listed(damaged, tmp_path):
+async def test_a_page_that_cannot_be_read_is_left_out_and_listed(damaged_archive, tmp_path):
     for key in FROM_SEGMENTS:
-        written = await damaged.exporting.write(BY_KEY[key], Selected(), tmp_path / "out")
+        written = await damaged_archive.exporting.write(BY_KEY[key], Selected(), tmp_path / "out")
 
         assert [each.split(": ")[0].rpartition("/")[2] for each in written.damaged] == ["bears"], (
             key
         )
-        assert left_in(tmp_path) == ["out"], key
+        assert file_names(tmp_path) == ["out"], key
 
 
 async def test_a_failed_export_leaves_the_old_file_unchanged(links, tmp_path):
@@ -71,7 +71,7 @@ async def test_a_failed_export_leaves_the_old_file_unchanged(links, tmp_path):
             BY_KEY["epub"], Selected(ListingQuery("none")), tmp_path / "out"
         )
 
-    assert left_in(tmp_path) == ["out"]
+    assert file_names(tmp_path) == ["out"]
     assert (tmp_path / "out").read_text() == "old"
 
 
@@ -97,8 +97,8 @@ async def test_a_job_writes_a_file_that_stays_until_it_is_deleted(links):
         await jobs.delete(name)
 
 
-async def test_a_failed_export_has_a_reason_and_the_next_one_runs(damaged):
-    jobs = damaged.export_jobs
+async def test_a_failed_export_has_a_reason_and_the_next_one_runs(damaged_archive):
+    jobs = damaged_archive.export_jobs
     await jobs.create(BY_KEY["epub"], Selected(ListingQuery("nothing")))
     await jobs.create(BY_KEY["json"], Selected())
 

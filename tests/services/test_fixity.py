@@ -219,7 +219,7 @@ async def save(archive, url):
 
 
 @pytest.fixture
-async def saved_meanwhile(settings, open_archive, live):
+async def findings_during_save(settings, open_archive, live):
     """Return the findings while another process saves a page, and then may exit."""
     notes = settings.data / "warc" / "notes.txt"
 
@@ -240,15 +240,15 @@ async def saved_meanwhile(settings, open_archive, live):
     return verify
 
 
-async def test_records_added_during_a_verification_are_no_problem(saved_meanwhile):
-    assert [each.where for each in await saved_meanwhile(ends=True)] == ["notes.txt"]
+async def test_records_added_during_a_verification_are_no_problem(findings_during_save):
+    assert [each.where for each in await findings_during_save(ends=True)] == ["notes.txt"]
 
 
-async def test_a_partial_record_of_a_running_process_is_no_problem(settings, saved_meanwhile):
+async def test_a_partial_record_of_a_running_process_is_no_problem(settings, findings_during_save):
     async def write_half():
         path = next((settings.data / "warc").glob("*.warc.gz"))
         record = path.read_bytes()[:100]
         with path.open("ab") as file:
             file.write(record)
 
-    assert [each.where for each in await saved_meanwhile(change=write_half)] == ["notes.txt"]
+    assert [each.where for each in await findings_during_save(change=write_half)] == ["notes.txt"]

@@ -24,11 +24,11 @@ async def imported(archive, text=TABLE, name="x.csv", **chosen):
     return await archive.imports.read_file(source, name=name, choices=Choices(**chosen))
 
 
-async def said(archive, n=1):
+async def annotation_of(archive, n=1):
     return (await archive.entries.get(f"http://127.0.0.1:1/{n}")).entry.annotation
 
 
-async def found(archive, query):
+async def search_names(archive, query):
     listing = await archive.search.listing(ListingQuery(q=query))
     return sorted(each.entry.url[-1] for each in listing.items)
 
@@ -63,7 +63,7 @@ async def test_folders_and_read_marks_follow_the_options(archive):
     ):
         await imported(archive, TABLE.replace(":1/", f":1/{n}/"), **chosen)
 
-        annotation = await said(archive, f"{n}/1")
+        annotation = await annotation_of(archive, f"{n}/1")
 
         assert (annotation.tags, annotation.folders) == (tags, folders), chosen
 
@@ -74,11 +74,11 @@ async def test_links_without_capture_are_listed_and_can_be_captured(archive):
 
     ended = await archive.imports.status(status.id)
     assert (ended.added, ended.without_capture, ended.is_open) == (3, 3, False)
-    assert await found(archive, "is:link") == ["1", "2", "3"]
-    assert await found(archive, "otters") == ["1"]
-    assert await found(archive, "is:waiting") == []
+    assert await search_names(archive, "is:link") == ["1", "2", "3"]
+    assert await search_names(archive, "otters") == ["1"]
+    assert await search_names(archive, "is:waiting") == []
     assert await archive.crawl_status.capture_links(status.id) == 3
-    assert await found(archive, "is:waiting") == ["1", "2", "3"]
+    assert await search_names(archive, "is:waiting") == ["1", "2", "3"]
     await archive.crawling.work()
     ended = await archive.imports.status(status.id)
     assert (ended.counts.failed, ended.counts.open) == (3, 0)
@@ -96,8 +96,8 @@ async def test_links_stay_links_after_a_reindex_until_they_are_saved(open_archiv
 
     async with open_archive() as archive:
         assert waiting is State.QUEUED
-        assert await found(archive, "is:link") == ["1", "2", "3"]
-        assert (await said(archive)).title == "Otters"
+        assert await search_names(archive, "is:link") == ["1", "2", "3"]
+        assert (await annotation_of(archive)).title == "Otters"
 
 
 async def test_columns_are_guessed_shown_and_corrected(archive):
@@ -116,7 +116,7 @@ async def test_columns_are_guessed_shown_and_corrected(archive):
         "Wann": ColumnRole.KEEP,
     }
     assert dict(look.columns) == {"Seite": ColumnRole.KEEP, **columns}
-    annotation = await said(archive)
+    annotation = await annotation_of(archive)
     assert (annotation.title, annotation.note) == ("", "Mine")
     assert annotation.saved_at.year == 2020
     assert "wrong" in annotation.source_record

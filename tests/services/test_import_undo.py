@@ -25,7 +25,7 @@ async def imported(archive, text, name="x.csv"):
     return await archive.imports.read_file(io.BytesIO(text.encode()), name=name)
 
 
-async def said(archive, url):
+async def annotation_of(archive, url):
     return (await archive.entries.get(url)).entry.annotation
 
 
@@ -41,14 +41,14 @@ async def lists_of(archive):
 async def test_undo_deletes_only_what_the_import_created_and_merged_tags_stay(archive):
     await imported(archive, MINE)
     theirs = await imported(archive, THEIRS)
-    before = await said(archive, "http://a.example/1")
+    before = await annotation_of(archive, "http://a.example/1")
     plan = await archive.import_undo.plan(theirs.id)
 
     done = await archive.import_undo.undo(theirs.id)
 
     assert (plan.removed, done.removed, done.is_done) == (2, 2, True)
     assert await urls(archive) == {"http://a.example/1"}
-    assert await said(archive, "http://a.example/1") == before
+    assert await annotation_of(archive, "http://a.example/1") == before
     assert "theirs" in before.tags
     status = await archive.imports.status(theirs.id)
     assert (status.undone, status.is_open, status.added) == (done, False, 2)

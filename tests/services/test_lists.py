@@ -24,21 +24,21 @@ async def archive(archive):
     return archive
 
 
-async def found(archive, q):
+async def search_names(archive, q):
     listing = await archive.search.listing(ListingQuery(q=q))
     return "".join(each.entry.url[-1] for each in listing.items)
 
 
-async def shown(archive):
+async def list_counts(archive):
     return [(each.path, each.count) for each in await archive.lists.all()]
 
 
 async def test_a_list_has_its_entries_in_order_and_its_nested_lists(archive):
-    assert await found(archive, "list:recipes/soups") == "abc"
-    assert await found(archive, "list:Recipes") == ""
-    assert sorted(await found(archive, "list:Recipes/")) == ["a", "b", "c"]
-    assert await found(archive, "-list:Recipes/Soups") == ""
-    assert await shown(archive) == [("Recipes", 0), ("Recipes/Soups", 3)]
+    assert await search_names(archive, "list:recipes/soups") == "abc"
+    assert await search_names(archive, "list:Recipes") == ""
+    assert sorted(await search_names(archive, "list:Recipes/")) == ["a", "b", "c"]
+    assert await search_names(archive, "-list:Recipes/Soups") == ""
+    assert await list_counts(archive) == [("Recipes", 0), ("Recipes/Soups", 3)]
 
 
 async def test_entries_move_within_a_list_and_back_when_that_is_undone(archive):
@@ -54,21 +54,21 @@ async def test_entries_move_within_a_list_and_back_when_that_is_undone(archive):
 
         edited = await archive.lists.order("Recipes/Soups", refs, position)
 
-        assert await found(archive, "list:Recipes/Soups") == after, moved
+        assert await search_names(archive, "list:Recipes/Soups") == after, moved
         if edited.changed:
             await archive.editing.undo(edited.id)
-        assert await found(archive, "list:Recipes/Soups") == "abc", moved
+        assert await search_names(archive, "list:Recipes/Soups") == "abc", moved
 
 
 async def test_a_list_with_quotes_in_its_name_can_be_renamed_and_deleted(archive):
     path = 'q"x “q”, «really»'
     await archive.lists.rename("Recipes/Soups", path)
     await archive.lists.rename(path, "Plain")
-    assert await shown(archive) == [("Recipes", 0), ("Plain", 3)]
+    assert await list_counts(archive) == [("Recipes", 0), ("Plain", 3)]
 
     await archive.lists.rename("Plain", path)
     await archive.lists.delete(path)
-    assert await shown(archive) == [("Recipes", 0)]
+    assert await list_counts(archive) == [("Recipes", 0)]
 
 
 async def test_a_renamed_list_keeps_its_order_and_nested_lists(archive):
@@ -77,8 +77,8 @@ async def test_a_renamed_list_keeps_its_order_and_nested_lists(archive):
 
     await archive.lists.rename("Recipes", "Food/All of it")
 
-    assert await found(archive, 'list:"Food/All of it/Soups"') == "cab"
-    assert await shown(archive) == [
+    assert await search_names(archive, 'list:"Food/All of it/Soups"') == "cab"
+    assert await list_counts(archive) == [
         ("Food", 0),
         ("Food/All of it", 0),
         ("Food/All of it/Soups", 3),
@@ -91,8 +91,8 @@ async def test_a_list_renamed_to_an_existing_one_is_merged(archive):
 
     await archive.lists.rename("Soup", "Recipes/Soups")
 
-    assert await found(archive, "list:Recipes/Soups") == "abc"
-    assert await shown(archive) == [("Recipes", 0), ("Recipes/Soups", 3)]
+    assert await search_names(archive, "list:Recipes/Soups") == "abc"
+    assert await list_counts(archive) == [("Recipes", 0), ("Recipes/Soups", 3)]
 
 
 async def test_counts_of_saved_searches_are_right_on_the_first_view(archive):
@@ -147,14 +147,14 @@ async def test_an_import_s_folders_are_lists_in_the_order_of_the_file(open_archi
         with path.open("rb") as source:
             await archive.imports.read_file(source, name=path.name)
         await archive.crawling.work()
-        assert await found(archive, "list:Zoo") == "cba"
+        assert await search_names(archive, "list:Zoo") == "cba"
         await archive.lists.make("Later")
         await archive.lists.move("Later", down=False)
         await archive.crawling.write_pending_records()
     await reindex(settings)
     async with open_archive() as archive:
-        assert await found(archive, "list:Zoo") == "cba"
-        assert await shown(archive) == [("Later", 0), ("Zoo", 3)]
+        assert await search_names(archive, "list:Zoo") == "cba"
+        assert await list_counts(archive) == [("Later", 0), ("Zoo", 3)]
 
 
 async def nested_count(archive):
@@ -172,7 +172,7 @@ async def test_the_count_of_a_list_has_each_entry_of_it_and_of_nested_lists_once
     searches = {each.path: each.nested_search_query for each in await archive.lists.all()}
     assert (counts["Recipes/Bread"], counts["Recipes/Bread/Rye"]) == (2, None)
     for path in ("Recipes", "Recipes/Bread"):
-        assert len(await found(archive, searches[path])) == counts[path]
+        assert len(await search_names(archive, searches[path])) == counts[path]
 
 
 async def test_lists_are_placed_with_their_entries(archive):
@@ -187,7 +187,7 @@ async def test_lists_are_placed_with_their_entries(archive):
     await lists.place("Recipes/Soups", "")
     placed = ["Work", "Recipes", "Recipes/Travel", "Recipes/Bread", "Soups"]
     assert [each.path for each in await lists.all()] == placed
-    assert await found(archive, "list:Soups") == "abc"
+    assert await search_names(archive, "list:Soups") == "abc"
     for path, parent, error in (
         ("Recipes", "Recipes/Bread", InputError),
         ("Soups", "Nowhere", NotFound),

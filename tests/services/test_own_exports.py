@@ -55,7 +55,7 @@ async def is_past(timestamp):
     await asyncio.sleep((over - datetime.now(UTC)).total_seconds())
 
 
-async def told(archive, urls):
+async def entries_of(archive, urls):
     """Return each entry of an archive; the queueing time of a waiting one may differ."""
     results = {}
     for state, url in urls.items():
@@ -90,17 +90,17 @@ async def test_an_import_of_an_export_gives_the_same_entries(
 ):
     async with open_archive() as archive:
         await fill(archive, urls)
-        before = await told(archive, urls)
+        before = await entries_of(archive, urls)
         wacz = await export(archive, tmp_path, "wacz", Selected(ListingQuery(tag="mine")))
         path = await export(archive, tmp_path, "warc.gz", Selected())
         request_count = live.requests.total()
     async with open_archive(replace(settings, data=tmp_path / "wacz")) as archive:
         await import_warc(archive, wacz)
-        assert await told(archive, urls) == before
+        assert await entries_of(archive, urls) == before
     empty = replace(settings, data=tmp_path / "empty")
     async with open_archive(empty) as archive:
         status = await import_warc(archive, path)
-        after = await told(archive, urls)
+        after = await entries_of(archive, urls)
         counts = await archive.crawling.counts()
         again = await import_warc(archive, path)
 
@@ -109,11 +109,11 @@ async def test_an_import_of_an_export_gives_the_same_entries(
         assert (counts.queued, again.counts.total, again.added) == (2, 0, 0)
         assert (status.added, status.counts.queued) == (5, 2)
         assert (status.counts.saved, status.counts.failed) == (1, 2)
-        assert await told(archive, urls) == before
+        assert await entries_of(archive, urls) == before
         assert await archive.crawling.counts() == counts
 
         await archive.crawling.work()
-        crawled = await told(archive, urls)
+        crawled = await entries_of(archive, urls)
         assert {state: entry.state for state, (entry, *_) in crawled.items()} == {
             "saved": State.SAVED,
             "failed": State.FAILED,
@@ -128,7 +128,7 @@ async def test_an_import_of_an_export_gives_the_same_entries(
     await reindex(empty)
 
     async with open_archive(empty) as archive:
-        rebuilt = await told(archive, urls)
+        rebuilt = await entries_of(archive, urls)
     for state in ("saved", "failed", "given up"):
         assert rebuilt[state] == crawled[state]
 

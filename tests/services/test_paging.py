@@ -42,7 +42,7 @@ async def change(database, changed, *names):
         await conn.execute(update(entry_table).where(entry_table.c.url.in_(urls)).values(changed))
 
 
-async def shown(database, between, **parameters):
+async def listed_names(database, between, **parameters):
     """Return the names on the pages of a list; call ``between`` with those of the first page."""
     search = Search(database, store=None)
     results, after = [], ""
@@ -65,7 +65,7 @@ async def test_entries_saved_while_paging_do_not_shift_pages(database, sort):
         await keep(database, ["a", "b", "z"], first=20, days=-3)
         await keep(database, ["aa", "zz"], first=30, days=20)
 
-    result = await shown(database, between, q="heron", sort=sort, limit=3)
+    result = await listed_names(database, between, q="heron", sort=sort, limit=3)
 
     assert sorted(result) == names
 
@@ -75,10 +75,10 @@ async def test_an_entry_that_no_longer_matches_hides_nothing_of_the_next_page(da
     names = [f"p{n}" for n in range(7)]
     await keep(database, names)
 
-    async def between(shown):
-        await change(database, {"is_read": 1}, *shown)
+    async def between(listed_names):
+        await change(database, {"is_read": 1}, *listed_names)
 
-    result = await shown(database, between, q="heron is:unread", sort=sort, limit=3)
+    result = await listed_names(database, between, q="heron is:unread", sort=sort, limit=3)
 
     assert sorted(result) == names
 

@@ -14,7 +14,7 @@ from tests.index_access import remove_index
 from tests.segments import change_segment, damage_record, segments, storage_of
 
 
-async def told(archive):
+async def content_of(archive):
     """Return everything that a user sees of an archive."""
     listing = await archive.search.listing(ListingQuery(limit=200))
     names = [each.entry.hash_url for each in listing.items]
@@ -59,7 +59,7 @@ async def test_everything_that_was_captured_is_given_back(live, settings, open_a
         await save(archive, live.article("foxes"), live.article("bears"), tags=("a", "b"))
         await save(archive, live.article("foxes"), live.url("/missing"))
         await save(archive, live.article("bears", body="<p>And one more thing, clever one."))
-        before = await told(archive)
+        before = await content_of(archive)
 
     for has_index in (True, False):
         if not has_index:
@@ -68,7 +68,7 @@ async def test_everything_that_was_captured_is_given_back(live, settings, open_a
 
         assert (report.snapshots, report.queued, report.problems) == (4, 0, ())
         async with open_archive() as archive:
-            assert await told(archive) == before
+            assert await content_of(archive) == before
             assert await problems(archive) == []
 
 
@@ -78,15 +78,15 @@ async def test_queued_entries_keep_their_position_and_metadata(live, settings, o
         await archive.entries.save(
             [live.article("bears"), live.article("foxes")], tags=("t",), source="cli"
         )
-        before = await told(archive)
+        before = await content_of(archive)
 
     report = await reindex(settings)
 
     assert report.queued == 2
     async with open_archive() as archive:
-        assert (await told(archive))[:2] == before[:2]
+        assert (await content_of(archive))[:2] == before[:2]
         await archive.crawling.work()
-        entries, snapshots, *_ = await told(archive)
+        entries, snapshots, *_ = await content_of(archive)
     assert {entry.url: len(result) for entry, result in zip(entries, snapshots, strict=True)} == {
         live.url("/bears"): 1,
         live.url("/foxes"): 2,
@@ -107,12 +107,12 @@ async def test_metadata_changed_after_the_last_record_is_kept(
         with links.open("rb") as source:
             status = await archive.imports.read_file(source, name="links.html")
         assert status.merged == 1
-        ((before,), *_) = await told(archive)
+        ((before,), *_) = await content_of(archive)
 
     await reindex(settings)
 
     async with open_archive() as archive:
-        ((after,), *_) = await told(archive)
+        ((after,), *_) = await content_of(archive)
         assert (after.title, after.annotation.tags, after.annotation.note) == (
             "Given",
             ("late", "later"),
@@ -123,7 +123,7 @@ async def test_metadata_changed_after_the_last_record_is_kept(
     remove_index(settings.data)
     await reindex(settings)
     async with open_archive() as archive:
-        assert (await told(archive))[0][0].annotation.tags == ("late", "later")
+        assert (await content_of(archive))[0][0].annotation.tags == ("late", "later")
 
 
 async def test_an_index_in_use_is_not_replaced(live, settings, open_archive):
@@ -133,13 +133,13 @@ async def test_an_index_in_use_is_not_replaced(live, settings, open_archive):
         with pytest.raises(ConfigurationError, match="in use by another process"):
             await reindex(settings)
 
-        assert len((await told(archive))[0]) == 1
+        assert len((await content_of(archive))[0]) == 1
 
 
 async def test_a_partly_damaged_index_is_rebuilt_and_reported(live, settings, open_archive):
     async with open_archive() as archive:
         await save(archive, live.article("foxes"))
-        before = await told(archive)
+        before = await content_of(archive)
     spoil_table(settings, "job")
 
     report = await reindex(settings)
@@ -147,7 +147,7 @@ async def test_a_partly_damaged_index_is_rebuilt_and_reported(live, settings, op
     assert {finding.where for finding in report.problems} == {"the old index"}
     assert report.kept == ("archive.sqlite3.old-damaged",)
     async with open_archive() as archive:
-        assert await told(archive) == before
+        assert await content_of(archive) == before
 
 
 async def test_the_rest_of_a_damaged_segment_is_indexed_and_reported(live, settings, open_archive):
@@ -168,7 +168,7 @@ async def test_the_rest_of_a_damaged_segment_is_indexed_and_reported(live, setti
 
     assert report.problems
     async with open_archive() as archive:
-        entries, *_ = await told(archive)
+        entries, *_ = await content_of(archive)
         assert live.url("/bears") in {entry.url for entry in entries}
 
 
@@ -190,7 +190,7 @@ async def saved(prepared, settings, open_archive):
     """An archive with two segments; its visible content, and the names of the segments."""
     await prepared.copy(save_in_two_segments, settings.data)
     async with open_archive() as archive:
-        return await told(archive), (settings.data / "segments").read_text().split()
+        return await content_of(archive), (settings.data / "segments").read_text().split()
 
 
 async def refused(settings):
@@ -214,7 +214,7 @@ async def test_reindex_refuses_without_the_segments_that_the_index_uses(
     assert not segments(settings.data)
     (settings.data / "unmounted").rename(settings.data / "warc")
     async with open_archive() as archive:
-        assert await told(archive) == before
+        assert await content_of(archive) == before
 
 
 async def test_reindex_names_a_missing_a_short_and_an_unusable_segment(
@@ -236,7 +236,7 @@ async def test_reindex_names_a_missing_a_short_and_an_unusable_segment(
     (settings.data / first).rename(settings.data / "warc" / first)
     (settings.data / "warc" / second).write_bytes(content)
     async with open_archive() as archive:
-        assert await told(archive) == before
+        assert await content_of(archive) == before
 
 
 async def test_accept_missing_keeps_data_of_the_old_index_and_marks_snapshots_as_lost(
@@ -296,7 +296,7 @@ async def test_a_snapshot_with_a_damaged_metadata_record_gets_a_new_one(
     url = live.article("foxes", head=f'<link rel="stylesheet" href="{live.put("/s.css", "a{}")}">')
     async with open_archive() as archive:
         await save(archive, url, tags=("t",), title="Mine")
-        before = await told(archive)
+        before = await content_of(archive)
     damage_record(settings.data, "metadata", before[0][0].hash_url)
 
     report = await reindex(settings)
@@ -307,7 +307,7 @@ async def test_a_snapshot_with_a_damaged_metadata_record_gets_a_new_one(
     remove_index(settings.data)
     await reindex(settings)
     async with open_archive() as archive:
-        entries, _, texts, result, tags = await told(archive)
+        entries, _, texts, result, tags = await content_of(archive)
         detail = await archive.entries.snapshot(url)
     assert (texts, result, tags) == (before[2], before[3], before[4])
     assert entries[0].annotation == before[0][0].annotation
@@ -346,7 +346,7 @@ async def test_reindex_refuses_to_lose_entries_of_damaged_records(saved, setting
 
     change_segment(settings.data, first, mend)
     async with open_archive() as archive:
-        assert await told(archive) == before
+        assert await content_of(archive) == before
 
 
 async def test_reindex_refuses_to_replace_an_unreadable_index_where_there_are_no_segments(

@@ -26,7 +26,7 @@ async def filled(prepared, settings, open_archive):
         yield archive
 
 
-async def listed(archive, **query):
+async def list_names(archive, **query):
     """Return the titles or URLs of all pages of a list, page by page."""
     results, after = [], ""
     while after is not None:
@@ -51,7 +51,7 @@ async def test_lists_are_narrowed_and_searched(filled):
         ({"q": "page2"}, {"page2"}),
         ({"q": "nowhere"}, set()),
     ):
-        pages = await listed(filled, limit=2, **query)
+        pages = await list_names(filled, limit=2, **query)
 
         assert {name for page in pages for name in page} == expected, query
 

@@ -418,7 +418,7 @@ async def open_index(path):
     await database.close()
 
 
-async def found(database, q):
+async def search_rows(database, q):
     """Return the pages that a query finds, in batches."""
     async with database.read() as conn:
         batches = matching_entries(conn, ListingQuery(q=q), limit=3)
@@ -444,7 +444,7 @@ async def test_a_query_finds_the_pages_that_match_its_tree(archive, trees):
         listing = Search(database, None)
         for n, tree in enumerate(trees):
             q, expected = write(tree), [n for n, page in enumerate(PAGES) if matches(tree, page)]
-            assert await found(database, q) == expected, q
+            assert await search_rows(database, q) == expected, q
             if n % 2:
                 assert await paged(listing, q, "oldest") == expected, q
             else:
@@ -456,4 +456,4 @@ async def test_each_condition_and_prefix_finds_the_pages_that_meet_it(archive):
     async with open_index(archive) as database:
         for q in (*CONDITIONS, *prefixes):
             expected = [n for n, page in enumerate(PAGES) if matches(parse_query(q), page)]
-            assert await found(database, q) == expected, q
+            assert await search_rows(database, q) == expected, q

@@ -20,7 +20,7 @@ def ours(store):
     return store.directory / place.segment
 
 
-def named(expected):
+def unusable_files(expected):
     return {each.name: (each.problem, each.has_lost_data) for each in expected.unusable_files}
 
 
@@ -53,7 +53,7 @@ def test_unknown_files_are_reported(ours):
     for name, content in files.items():
         ours.with_name(name).write_bytes(content)
 
-    problems = named(survey(ours.parent))
+    problems = unusable_files(survey(ours.parent))
 
     assert problems.keys() == files.keys() - {".hidden"}
     assert "archiver import" in problems["wget.warc.gz"][0]
@@ -68,7 +68,7 @@ def test_an_unreadable_segment_is_reported_as_a_loss(ours):
     inventory = survey(ours.parent)
 
     assert [each.name for each in inventory.segments] == [ours.name]
-    assert [has_lost_data for _, has_lost_data in named(inventory).values()] == [True] * 3
+    assert [has_lost_data for _, has_lost_data in unusable_files(inventory).values()] == [True] * 3
 
 
 def test_segments_are_recognised_by_content_and_not_by_name(ours):

@@ -32,7 +32,7 @@ REPEATED = {
 
 
 @pytest.fixture
-def whole(store):
+def segment(store):
     """Return the bytes of a segment, and where its records begin and end."""
     places = store.append(records((b"some words " * 50, False), (b"more", True)))
     data = (store.directory / places[0].segment).read_bytes()
@@ -41,15 +41,15 @@ def whole(store):
 
 
 @pytest.fixture
-def put(tmp_path_factory):
+def write_segment(tmp_path_factory):
     """Return a function that writes a segment into an empty directory."""
 
-    def put_there(data, name=NAME):
+    def write(data, name=NAME):
         path = tmp_path_factory.mktemp("warc") / name
         path.write_bytes(data)
         return path
 
-    return put_there
+    return write
 
 
 def other_files(path):
@@ -75,10 +75,10 @@ FLIPS = st.lists(st.tuples(st.floats(0, 1), st.integers(0, 7)), max_size=2)
 @bounds(**REPEATED)
 @given(share=st.floats(0, 1), flips=FLIPS)
 @example(share=1.0, flips=[])
-def test_no_complete_record_is_lost_and_the_tail_is_kept(whole, put, share, flips):
-    data, spans = whole
+def test_no_complete_record_is_lost_and_the_tail_is_kept(segment, write_segment, share, flips):
+    data, spans = segment
     damaged = flipped(data[: int(share * len(data))], flips)
-    path = put(damaged)
+    path = write_segment(damaged)
     intact = [
         start
         for start, end in spans
@@ -96,9 +96,9 @@ def test_no_complete_record_is_lost_and_the_tail_is_kept(whole, put, share, flip
 
 @bounds(**REPEATED)
 @given(share=st.floats(0, 1))
-def test_the_tail_starts_after_the_last_complete_record(whole, put, share):
-    data, spans = whole
-    path = put(data[: int(share * len(data))])
+def test_the_tail_starts_after_the_last_complete_record(segment, write_segment, share):
+    data, spans = segment
+    path = write_segment(data[: int(share * len(data))])
 
     size = cut_truncated_tail(path, from_offset=0, is_writer_known=True)
 
@@ -107,9 +107,9 @@ def test_the_tail_starts_after_the_last_complete_record(whole, put, share):
 
 @bounds(**REPEATED)
 @given(share=st.floats(0, 1), flips=FLIPS, more=st.binary(max_size=40))
-def test_a_foreign_file_is_never_changed(whole, put, share, flips, more):
-    content = flipped(whole[0][: int(share * len(whole[0]))], flips) + more
-    path = put(content, FOREIGN)
+def test_a_foreign_file_is_never_changed(segment, write_segment, share, flips, more):
+    content = flipped(segment[0][: int(share * len(segment[0]))], flips) + more
+    path = write_segment(content, FOREIGN)
 
     for is_writer_known in (False, True):
         with suppress(StoreError):
@@ -131,9 +131,9 @@ def test_a_foreign_file_is_never_changed(whole, put, share, flips, more):
         b"<html>",
     ],
 )
-def test_a_file_without_our_header_is_not_changed(put, name, content):
+def test_a_file_without_our_header_is_not_changed(write_segment, name, content):
     """With any name, unless the writer is known."""
-    path = put(content, name)
+    path = write_segment(content, name)
 
     with suppress(StoreError):
         cut_truncated_tail(path, from_offset=0)
@@ -142,20 +142,20 @@ def test_a_file_without_our_header_is_not_changed(put, name, content):
     assert other_files(path) == {}
 
 
-def test_the_truncated_tail_of_our_segment_is_removed(whole, put):
-    data, spans = whole
-    path = put(data[:-3])
+def test_the_truncated_tail_of_our_segment_is_removed(segment, write_segment):
+    data, spans = segment
+    path = write_segment(data[:-3])
 
     assert cut_truncated_tail(path, from_offset=0) == spans[-1][0]
     assert other_files(path) == {f"{NAME}.torn": data[spans[-1][0] : -3]}
 
 
-def test_a_complete_but_damaged_last_record_stays(whole, put):
+def test_a_complete_but_damaged_last_record_stays(segment, write_segment):
     """Also where the damage makes its reader continue past its end."""
-    data, spans = whole
+    data, spans = segment
     start, end = spans[-1]
     head = start + 80
-    path = put(data)
+    path = write_segment(data)
     for position in range(head, end):
         for bit in (0, 3, 7):
             damaged = bytearray(data)
@@ -167,8 +167,8 @@ def test_a_complete_but_damaged_last_record_stays(whole, put):
             assert (size, other_files(path)) == (len(data), {}), (position, bit)
 
 
-def test_a_damaged_last_record_stays_if_the_end_of_its_header_is_hidden(put):
-    path = put(WHOLE)
+def test_a_damaged_last_record_stays_if_the_end_of_its_header_is_hidden(write_segment):
+    path = write_segment(WHOLE)
     for position in range(80, len(WHOLE) - 4):
         for bit in range(8):
             damaged = bytearray(WHOLE)
@@ -181,25 +181,25 @@ def test_a_damaged_last_record_stays_if_the_end_of_its_header_is_hidden(put):
 
 
 @pytest.mark.parametrize("more", [b"\x00" * 4096, b"half a rec"])
-def test_bytes_that_are_not_a_record_stay(whole, put, more):
-    path = put(whole[0] + more)
+def test_bytes_that_are_not_a_record_stay(segment, write_segment, more):
+    path = write_segment(segment[0] + more)
 
-    assert cut_truncated_tail(path, from_offset=0, is_writer_known=True) == len(whole[0]) + len(
+    assert cut_truncated_tail(path, from_offset=0, is_writer_known=True) == len(segment[0]) + len(
         more
     )
     assert other_files(path) == {}
 
 
-def test_indexed_bytes_are_not_scanned_again(whole, put):
-    data = whole[0][:-3]
-    path = put(data)
+def test_indexed_bytes_are_not_scanned_again(segment, write_segment):
+    data = segment[0][:-3]
+    path = write_segment(data)
 
     assert cut_truncated_tail(path, from_offset=len(data), is_writer_known=True) == len(data)
 
 
-def test_a_kept_tail_is_never_overwritten(whole, put):
-    data, spans = whole
-    path = put(data[:-3])
+def test_a_kept_tail_is_never_overwritten(segment, write_segment):
+    data, spans = segment
+    path = write_segment(data[:-3])
     path.with_name(f"{NAME}.torn").write_bytes(b"of an earlier cut")
     path.with_name(f"{NAME}.2.torn").write_bytes(b"of another")
 
@@ -212,9 +212,9 @@ def test_a_kept_tail_is_never_overwritten(whole, put):
     }
 
 
-def test_only_one_of_two_concurrent_processes_removes_the_tail(whole, put):
-    data, spans = whole
-    path = put(data[:-3])
+def test_only_one_of_two_concurrent_processes_removes_the_tail(segment, write_segment):
+    data, spans = segment
+    path = write_segment(data[:-3])
     context = multiprocessing.get_context("spawn")
     processes = [context.Process(target=_cut, args=(path,)) for _ in range(2)]
     for each in processes:
@@ -231,9 +231,9 @@ def _cut(path):
     cut_truncated_tail(path, from_offset=0)
 
 
-def test_a_segment_that_cannot_be_truncated_stays_unchanged(whole, put):
-    data = whole[0][:-3]
-    path = put(data)
+def test_a_segment_that_cannot_be_truncated_stays_unchanged(segment, write_segment):
+    data = segment[0][:-3]
+    path = write_segment(data)
     path.with_name(f"{NAME}.torn.new").mkdir()
 
     with pytest.raises(StoreError, match="Cannot move the truncated end"):

@@ -37,7 +37,7 @@ async def client(db, serve):
 
 
 @pytest.fixture
-def unhurried(monkeypatch):
+def no_client_pauses(monkeypatch):
     """Remove the pauses that clients make between requests to public servers."""
     monkeypatch.setitem(cdx_toolkit.myrequests.retry_info["default"], "minimum_interval", 0)
 
@@ -46,7 +46,7 @@ def place(client, path):
     return f"http://127.0.0.1:{client.port}{path}"
 
 
-@pytest.mark.usefixtures("unhurried")
+@pytest.mark.usefixtures("no_client_pauses")
 async def test_cdx_toolkit_gets_every_row_once_page_by_page(client):
     for path in ("/cdx", "/cdx/search/cdx", "/web/cdx"):
         fetcher = cdx_toolkit.CDXFetcher(source=place(client, path))

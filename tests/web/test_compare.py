@@ -79,7 +79,7 @@ async def test_snapshots_are_compared_side_by_side_and_in_the_api(client, runtim
     )
 
 
-async def found(runtime, q):
+async def search_urls(runtime, q):
     return [each.entry.url for each in (await runtime.search.listing(ListingQuery(q=q))).items]
 
 

@@ -28,14 +28,14 @@ async def db(runtime):
     await opened.close()
 
 
-async def begun(db, owner, path=None):
+async def create_import(db, owner, path=None):
     async with db.write() as conn:
         return await imports.create(
             conn, name="a.html", form="Netscape HTML", path=path, owner=owner, now=datetime.now(UTC)
         )
 
 
-async def shown(client, number):
+async def progress_of(client, number):
     """Return (phase, match of the bar's value or None, alert or None) of an import's page."""
     page = await (await client.get(f"/import/{number}")).text()
     phase = re.search(r'class="phase"[^>]*>([^<]*)<', page)[1]
@@ -47,17 +47,17 @@ async def shown(client, number):
 async def test_progress_of_pages_is_hidden_while_a_file_is_read(client, db, runtime):
     (writer,) = [each.stem for each in (runtime.settings.data / "run").glob("*.lock")]
 
-    phase, share, alert = await shown(client, await begun(db, writer))
+    phase, share, alert = await progress_of(client, await create_import(db, writer))
 
     assert (phase, share, alert) == ("Reading the file…", None, None)
     assert "being read" in await (await client.get("/import")).text()
 
 
 async def test_an_interrupted_import_is_not_shown_as_reading(client, db):
-    uploaded, stored = await begun(db, NOBODY), await begun(db, NOBODY, "/kept")
+    uploaded, stored = await create_import(db, NOBODY), await create_import(db, NOBODY, "/kept")
 
-    phase, share, alert = await shown(client, uploaded)
-    waiting = await shown(client, stored)
+    phase, share, alert = await progress_of(client, uploaded)
+    waiting = await progress_of(client, stored)
     listed = await (await client.get("/import")).text()
 
     assert (phase, share[1]) == ("Incomplete", "0")
@@ -73,7 +73,7 @@ async def test_an_interrupted_import_is_not_shown_as_reading(client, db):
 
 
 async def test_a_cancelled_import_keeps_its_entries(client, db, runtime):
-    import_id = await begun(db, NOBODY, "/kept")
+    import_id = await create_import(db, NOBODY, "/kept")
     async with db.write() as conn:
         seed = Seed(hash_url(URL), URL, "a.example", Annotation(URL, datetime.now(UTC)))
         await new_entries.receive(

@@ -54,12 +54,12 @@ async def test_a_file_is_previewed_and_imported_with_options_and_a_report(runtim
 async def test_the_reason_for_an_unreadable_file_is_translated(client):
     german = {"Accept-Language": "de"}
 
-    async def said(data, name):
+    async def page_of(data, name):
         sent = await send(client, data, name)
         return await (await client.get(sent.headers["Location"], headers=german)).text()
 
-    assert "a.gif ist ein Bild." in await said(b"GIF89a\1\0", "a.gif")
-    assert "a.7z ist mit 7-Zip komprimiert" in await said(b"7z\xbc\xaf\x27\x1c\0", "a.7z")
-    assert "und wurde deshalb nicht gelesen" in await said(b"url,password\n", "a.csv")
-    cut = await said(b'{"url": tru', "a.json")
+    assert "a.gif ist ein Bild." in await page_of(b"GIF89a\1\0", "a.gif")
+    assert "a.7z ist mit 7-Zip komprimiert" in await page_of(b"7z\xbc\xaf\x27\x1c\0", "a.7z")
+    assert "und wurde deshalb nicht gelesen" in await page_of(b"url,password\n", "a.csv")
+    cut = await page_of(b'{"url": tru', "a.json")
     assert "a.json enthält keine brauchbaren Links. Die Datei endet hier unerwartet" in cut

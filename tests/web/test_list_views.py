@@ -37,13 +37,13 @@ async def settings(prepared, settings):
     return settings
 
 
-async def shown(client, path):
+async def page_text(client, path):
     return await (await client.get(path)).text()
 
 
 async def preview_images(client):
     """The addresses of the icon and the picture that the list shows."""
-    page = await shown(client, "/snapshots?q=otters&view=comfortable")
+    page = await page_text(client, "/snapshots?q=otters&view=comfortable")
     return re.findall(r'class="icon" src="([^"]+)"', page), re.findall(
         r'class="cover"[^>]*><img src="([^"]+)"', page
     )
@@ -60,7 +60,7 @@ async def test_a_row_shows_archived_icons_and_images_only(client):
 
 
 async def test_each_density_shows_its_details(client):
-    pages = {each: await shown(client, f"/snapshots?view={each}") for each in Density}
+    pages = {each: await page_text(client, f"/snapshots?view={each}") for each in Density}
 
     assert all(f'class="entries {each} ' in page for each, page in pages.items())
     assert [page.count('class="cover"') for page in pages.values()] == [1, 0, 1]
@@ -78,9 +78,9 @@ async def test_a_longer_list_needs_no_more_queries(client, monkeypatch):
         return await execute(self, statement, *arguments)
 
     monkeypatch.setattr(AsyncConnection, "execute", counted)
-    await shown(client, "/snapshots?status=failed")
+    await page_text(client, "/snapshots?status=failed")
     few = len(query_counts)
     query_counts.clear()
-    await shown(client, "/snapshots?status=saved")
+    await page_text(client, "/snapshots?status=saved")
 
     assert len(query_counts) <= few

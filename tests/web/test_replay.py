@@ -279,7 +279,7 @@ async def test_missing_bytes_abort_a_started_response(client, archive):
 
 
 @pytest.fixture
-async def locked(serve, archive):
+async def service_with_password(serve, archive):
     """The service over the same archive, with a password."""
     return await serve(ROUTE, services={"replay": archive.replay}, password="pass")
 
@@ -287,27 +287,27 @@ async def locked(serve, archive):
 KNOWN = {"Authorization": "Bearer pass"}
 
 
-async def test_requisites_get_access_tokens_and_links_do_not(locked, archive):
+async def test_requisites_get_access_tokens_and_links_do_not(service_with_password, archive):
     page = b"<link rel=stylesheet href=s.css><img src=i.png><iframe src=f></iframe><a href=l>l</a>"
     await archive.add(f"{PAGE}p", page, LATEST, headers=HTML)
     types = {"s.css": "text/css", "i.png": "image/png", "f": "text/html", "l": "text/html"}
     for name, kind in types.items():
         await archive.add(PAGE + name, b"x", LATEST, headers=(("Content-Type", kind),))
 
-    html = await (await get(locked, f"/web/{LATEST}/{PAGE}p", **KNOWN)).text()
+    html = await (await get(service_with_password, f"/web/{LATEST}/{PAGE}p", **KNOWN)).text()
     style, image, frame, link = re.findall(r'(?:href|src)="([^"]+)"', html)
-    loaded = [await get(locked, each) for each in (style, image, frame)]
-    followed = await get(locked, link)
+    loaded = [await get(service_with_password, each) for each in (style, image, frame)]
+    followed = await get(service_with_password, link)
 
     assert [each.status for each in loaded] == [200, 200, 200]
     assert link == f"/web/{LATEST}/{PAGE}l"
     assert followed.status == 401
 
 
-async def test_an_access_token_opens_one_memento(locked, archive):
+async def test_an_access_token_opens_one_memento(service_with_password, archive):
     secret = f"{PAGE}secret"
     await archive.add(secret, b"secret", LATEST, headers=HTML)
-    opened = signed(locked, LATEST, PAGE, Modifier.FRAME)
+    opened = signed(service_with_password, LATEST, PAGE, Modifier.FRAME)
     token = opened.split("/")[2]
 
     other_addresses = [
@@ -320,80 +320,95 @@ async def test_an_access_token_opens_one_memento(locked, archive):
         f"/web/{token}/{LATEST}if_/{PAGE}?x",
     ]
 
-    assert (await get(locked, opened)).status == 200
-    assert (await get(locked, opened, "HEAD")).status == 200
-    assert [(await get(locked, each)).status for each in other_addresses] == [401] * 7
+    assert (await get(service_with_password, opened)).status == 200
+    assert (await get(service_with_password, opened, "HEAD")).status == 200
+    assert [(await get(service_with_password, each)).status for each in other_addresses] == [
+        401
+    ] * 7
 
 
-async def test_a_link_below_a_banner_has_a_token_without_access(locked, archive):
+async def test_a_link_below_a_banner_has_a_token_without_access(service_with_password, archive):
     body = f'<a href="{PAGE}next">x</a>'.encode()
     await archive.add(f"{PAGE}from", body, LATEST, headers=HTML)
     await archive.add(f"{PAGE}next", b"secret", LATEST, headers=HTML)
-    permissions, banner = locked.app[PERMISSIONS], "0123456789abcdef"
+    permissions, banner = service_with_password.app[PERMISSIONS], "0123456789abcdef"
     address = ReplayAddress(LATEST, Modifier.FRAME, f"{PAGE}from")
     framed = permissions.write(permissions.new(banner=banner), address)
-    link = re.search('href="([^"]+)"', await (await get(locked, framed)).text())[1]
+    link = re.search('href="([^"]+)"', await (await get(service_with_password, framed)).text())[1]
     forged = link.replace(banner, "fedcba9876543210")
 
-    followed = await get(locked, link, Sec_Fetch_Dest="iframe")
+    followed = await get(service_with_password, link, Sec_Fetch_Dest="iframe")
     text = await followed.text()
     assert (followed.status, "secret" in text, "http-equiv" in text) == (200, False, False)
-    assert (await get(locked, link, Sec_Fetch_Dest="document")).status == 401
-    assert (await get(locked, forged, Sec_Fetch_Dest="iframe")).status == 401
+    assert (await get(service_with_password, link, Sec_Fetch_Dest="document")).status == 401
+    assert (await get(service_with_password, forged, Sec_Fetch_Dest="iframe")).status == 401
     target = ReplayAddress(LATEST, Modifier.FRAME, f"{PAGE}next")
-    assert locked.app[FRAME_REQUESTS].of(banner) == FrameRequest(f"{PAGE}next", wanted=target)
-    assert locked.app[FRAME_REQUESTS].of("fedcba9876543210") is None
+    assert service_with_password.app[FRAME_REQUESTS].of(banner) == FrameRequest(
+        f"{PAGE}next", wanted=target
+    )
+    assert service_with_password.app[FRAME_REQUESTS].of("fedcba9876543210") is None
 
 
-async def test_an_access_token_expires_and_is_not_renewed(locked, archive):
+async def test_an_access_token_expires_and_is_not_renewed(service_with_password, archive):
     await archive.add(f"{PAGE}s.css", b"@import 't.css'", LATEST, headers=(CSS,))
     await archive.add(f"{PAGE}t.css", b"a{}", LATEST, headers=(CSS,))
-    permissions, now = locked.app[PERMISSIONS], 1_700_000_000
+    permissions, now = service_with_password.app[PERMISSIONS], 1_700_000_000
     permissions.clock = lambda: now
-    style = signed(locked, LATEST, f"{PAGE}s.css", Modifier.STYLE)
+    style = signed(service_with_password, LATEST, f"{PAGE}s.css", Modifier.STYLE)
     ends = permissions.new().ends
 
     now = ends - 1
-    nested = re.search("'([^']+)'|\\(([^)]+)\\)", await (await get(locked, style)).text())
+    nested = re.search(
+        "'([^']+)'|\\(([^)]+)\\)", await (await get(service_with_password, style)).text()
+    )
     path = (nested[1] or nested[2]).strip("\"'")
-    in_time = (await get(locked, path)).status
+    in_time = (await get(service_with_password, path)).status
     now = ends
-    late = [(await get(locked, each, Sec_Fetch_Dest="style")).status for each in (style, path)]
+    late = [
+        (await get(service_with_password, each, Sec_Fetch_Dest="style")).status
+        for each in (style, path)
+    ]
 
     assert 15 * 60 <= ends - 1_700_000_000 <= 30 * 60
     assert (in_time, late) == (200, [401, 401])
 
 
-async def test_responses_with_access_tokens_are_not_cached_longer_than_they_last(locked):
-    page = await get(locked, f"/web/{LATEST}/{PAGE}", **KNOWN)
-    stored = await get(locked, f"/web/{LATEST}id_/{PAGE}", **KNOWN)
+async def test_responses_with_access_tokens_are_not_cached_longer_than_they_last(
+    service_with_password,
+):
+    page = await get(service_with_password, f"/web/{LATEST}/{PAGE}", **KNOWN)
+    stored = await get(service_with_password, f"/web/{LATEST}id_/{PAGE}", **KNOWN)
 
     assert page.headers["Cache-Control"] == "private, no-cache"
     assert stored.headers["Cache-Control"] == "private, max-age=3600"
 
 
-async def test_redirects_keep_the_access_token(locked, archive):
+async def test_redirects_keep_the_access_token(service_with_password, archive):
     to = (("Location", "/to"),)
     await archive.add(f"{PAGE}from", b"", LATEST, status=302, headers=to)
     await archive.add(f"{PAGE}to", b"x", LATEST, headers=HTML)
 
-    inexact = await get(locked, signed(locked, SOON, PAGE, Modifier.FRAME))
-    exact = await get(locked, inexact.headers["Location"])
-    redirect = await get(locked, signed(locked, LATEST, f"{PAGE}from", Modifier.IMAGE))
-    target = await get(locked, redirect.headers["Location"])
-    answer = await get(locked, f"/web/2024/{PAGE}", **KNOWN)
+    inexact = await get(
+        service_with_password, signed(service_with_password, SOON, PAGE, Modifier.FRAME)
+    )
+    exact = await get(service_with_password, inexact.headers["Location"])
+    redirect = await get(
+        service_with_password, signed(service_with_password, LATEST, f"{PAGE}from", Modifier.IMAGE)
+    )
+    target = await get(service_with_password, redirect.headers["Location"])
+    answer = await get(service_with_password, f"/web/2024/{PAGE}", **KNOWN)
 
     assert (inexact.status, exact.status) == (302, 200)
     assert (redirect.status, target.status) == (302, 200)
     assert answer.headers["Location"] == f"/web/{LATEST}/{PAGE}"
 
 
-async def test_a_link_leads_to_the_origin_with_the_session(locked):
+async def test_a_link_leads_to_the_origin_with_the_session(service_with_password):
     link = f"/web/{LATEST}if_/{PAGE}"
 
-    alone = await get(locked, link, Sec_Fetch_Dest="document")
-    framed = await get(locked, link, Sec_Fetch_Dest="iframe")
-    image = await get(locked, link, Sec_Fetch_Dest="image")
+    alone = await get(service_with_password, link, Sec_Fetch_Dest="document")
+    framed = await get(service_with_password, link, Sec_Fetch_Dest="iframe")
+    image = await get(service_with_password, link, Sec_Fetch_Dest="image")
 
     onward = f"/web/{LATEST}/{PAGE}"
     for each in (alone, framed):

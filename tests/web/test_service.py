@@ -142,7 +142,7 @@ async def is_downloaded_alone_and_in_a_list(client, key):
 
 
 @pytest.fixture
-async def apart(tmp_path) -> AsyncIterator[TestClient]:
+async def split_service(tmp_path) -> AsyncIterator[TestClient]:
     """A service at 127.0.0.1 whose archived pages are at localhost."""
     port = unused_port()
     settings = Settings(
@@ -157,17 +157,20 @@ async def apart(tmp_path) -> AsyncIterator[TestClient]:
             yield client
 
 
-async def test_the_replay_origin_serves_only_archived_pages(apart, site):
-    key = (await save(apart, f"{site}/page"))["accepted"][0]["hash_url"]
-    replay_origin = f"http://localhost:{apart.port}"
-    timestamp = (await (await apart.get(f"/api/v1/entries/{key}")).json())["entry"]["latest"]
+async def test_the_replay_origin_serves_only_archived_pages(split_service, site):
+    key = (await save(split_service, f"{site}/page"))["accepted"][0]["hash_url"]
+    replay_origin = f"http://localhost:{split_service.port}"
+    timestamp = (await (await split_service.get(f"/api/v1/entries/{key}")).json())["entry"][
+        "latest"
+    ]
 
-    shown = await apart.get(f"/{key}/{timestamp}/")
+    shown = await split_service.get(f"/{key}/{timestamp}/")
     frame = re.search(r'<iframe class="replay"[^>]* src="([^"]+)"', await shown.text())[1]
-    answer = await get(apart, f"/web/{timestamp}/{site}/page", allow_redirects=False)
-    replayed = await apart.session.get(URL(frame, encoded=True))
+    answer = await get(split_service, f"/web/{timestamp}/{site}/page", allow_redirects=False)
+    replayed = await split_service.session.get(URL(frame, encoded=True))
     refused = [
-        await apart.session.get(f"{replay_origin}{path}") for path in ("/", "/snapshots", "/cdx")
+        await split_service.session.get(f"{replay_origin}{path}")
+        for path in ("/", "/snapshots", "/cdx")
     ]
 
     assert frame.startswith(f"{replay_origin}/web/~")

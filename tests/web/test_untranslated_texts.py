@@ -124,7 +124,7 @@ def visible(page: str) -> str:
     return "\n".join([*texts, " ".join(root.xpath("//text()"))])
 
 
-def left(page: str) -> list[str]:
+def unmarked_words(page: str) -> list[str]:
     """Return the words of a page outside of marks that are not names."""
     text, count = visible(page), 1
     while count:
@@ -167,7 +167,7 @@ async def test_every_page_is_translatable(client):
             page = await answer.text()
 
         assert answer.content_type == "text/html", path
-        assert left(page) == [], path
+        assert unmarked_words(page) == [], path
 
 
 TRACKED = "http://a.example/10?utm_source=1"
@@ -195,7 +195,7 @@ async def test_every_page_after_a_form_is_translatable(client):
         page = await send(client, path, **fields)
 
         assert "⟦" in page, (path, fields)
-        assert left(page) == [], (path, fields)
+        assert unmarked_words(page) == [], (path, fields)
 
 
 async def test_an_import_preview_is_translatable(client):
@@ -206,7 +206,9 @@ async def test_an_import_preview_is_translatable(client):
     async with client.post("/import", data=form) as answer:
         page = await answer.text()
 
-    assert [each for each in left(page) if each not in ("url", "title", "tags", "folder")] == []
+    assert [
+        each for each in unmarked_words(page) if each not in ("url", "title", "tags", "folder")
+    ] == []
 
 
 async def test_the_login_and_access_pages_are_translatable(client):
@@ -220,4 +222,4 @@ async def test_the_login_and_access_pages_are_translatable(client):
 
     for page in (wrong, answer, refused):
         assert "⟦" in page
-        assert left(page) == []
+        assert unmarked_words(page) == []

@@ -28,7 +28,7 @@ async def client(runtime):
 
 
 @pytest.fixture
-def taken(runtime):
+def received_files(runtime):
     """Return the received files by name, with their number of links."""
 
     async def read():
@@ -42,7 +42,7 @@ def taken(runtime):
 
 
 @pytest.fixture
-def left(tmp_path):
+def remaining_files(tmp_path):
     return lambda: [path.name for path in (tmp_path / "data").glob("tmp/*")]
 
 
@@ -52,17 +52,17 @@ def fields(body=LINKS, name="b.html") -> FormData:
     return data
 
 
-async def test_a_file_from_another_site_is_rejected_unread(client, taken, left):
+async def test_a_file_from_another_site_is_rejected_unread(client, received_files, remaining_files):
     for headers in ({"Sec-Fetch-Site": "cross-site"}, {"Origin": "http://evil.example"}):
         for path in ("/import", "/import/page", "/api/v1/imports"):
             answer = await client.post(path, data=fields(), headers=headers)
             assert answer.status == 403
 
-    assert await taken() == []
-    assert left() == []
+    assert await received_files() == []
+    assert remaining_files() == []
 
 
-async def test_a_program_without_origin_headers_may_upload(client, taken):
+async def test_a_program_without_origin_headers_may_upload(client, received_files):
     multipart = await client.post("/api/v1/imports", data=fields())
     bare = await client.post(
         "/api/v1/imports?name=%C3%A9.txt", data=b"https://a.example/", headers=BYTES
@@ -70,10 +70,12 @@ async def test_a_program_without_origin_headers_may_upload(client, taken):
     unnamed = await client.post("/api/v1/imports", data=b"https://a.example/", headers=BYTES)
 
     assert (multipart.status, bare.status, unnamed.status) == (202, 202, 202)
-    assert [name for name, _ in await taken()] == ["b.html", "é.txt", "upload"]
+    assert [name for name, _ in await received_files()] == ["b.html", "é.txt", "upload"]
 
 
-async def test_a_body_over_the_limit_is_413_and_leaves_no_file(client, taken, left):
+async def test_a_body_over_the_limit_is_413_and_leaves_no_file(
+    client, received_files, remaining_files
+):
     async def endless():
         for _ in range(10):
             yield b"x" * 50_000
@@ -84,8 +86,8 @@ async def test_a_body_over_the_limit_is_413_and_leaves_no_file(client, taken, le
 
     assert (response.status, streamed.status, posted.status) == (413, 413, 413)
     assert "import it in a terminal" in await posted.text()
-    assert await taken() == []
-    assert left() == []
+    assert await received_files() == []
+    assert remaining_files() == []
 
 
 async def test_a_body_announced_as_too_long_is_rejected_before_it_is_sent(client, raw):
@@ -103,16 +105,16 @@ async def test_a_body_announced_as_too_long_is_rejected_before_it_is_sent(client
     assert "100 Continue" not in answer
 
 
-async def test_a_missing_or_empty_file_is_422(client, left):
+async def test_a_missing_or_empty_file_is_422(client, remaining_files):
     for body in (b"", None):
         data = fields(body=b"" if body is None else body, name="" if body is None else "a")
 
         assert (await client.post("/import", data=data)).status == 422, body
         assert (await client.post("/api/v1/imports", data=b"", headers=BYTES)).status == 422, body
-        assert left() == [], body
+        assert remaining_files() == [], body
 
 
-async def test_malformed_multipart_data_is_a_client_error(client, taken, left):
+async def test_malformed_multipart_data_is_a_client_error(client, received_files, remaining_files):
     for boundary, body in (
         ("", b"x"),
         ("; boundary=" + "b" * 71, b"x"),
@@ -138,21 +140,23 @@ async def test_malformed_multipart_data_is_a_client_error(client, taken, left):
         answer = await client.post("/api/v1/imports", data=body, headers=kind)
 
         assert 400 <= answer.status < 500, boundary
-        assert await taken() == [], boundary
-        assert left() == [], boundary
+        assert await received_files() == [], boundary
+        assert remaining_files() == [], boundary
 
 
-async def test_a_client_that_disconnects_leaves_no_file(client, taken, left, eventually):
+async def test_a_client_that_disconnects_leaves_no_file(
+    client, received_files, remaining_files, eventually
+):
     _, writer = await asyncio.open_connection("127.0.0.1", client.port)
     writer.write(
         b"POST /api/v1/imports HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n"
         b"Content-Type: application/octet-stream\r\n\r\nsome"
     )
-    await eventually(left)
+    await eventually(remaining_files)
     writer.close()
 
-    await eventually(lambda: not left())
-    assert await taken() == []
+    await eventually(lambda: not remaining_files())
+    assert await received_files() == []
 
 
 @pytest.mark.parametrize(

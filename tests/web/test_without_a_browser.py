@@ -21,7 +21,7 @@ exit 1
 
 
 @pytest.fixture
-async def opened(tmp_path):
+async def open_archives(tmp_path):
     """An archive with this browser."""
     async with AsyncExitStack() as stack:
 
@@ -38,12 +38,12 @@ async def opened(tmp_path):
     [(False, "The browser in the settings, /nowhere"), (True, "sandbox cannot start")],
 )
 async def test_pages_are_saved_without_a_browser_and_the_problem_is_shown(
-    opened, live, tmp_path, has_one, why
+    open_archives, live, tmp_path, has_one, why
 ):
     browser = tmp_path / "chromium"
     browser.write_text(UNSANDBOXED)
     browser.chmod(0o755)
-    runtime = await opened(browser if has_one else "/nowhere")
+    runtime = await open_archives(browser if has_one else "/nowhere")
     url = live.put("/shell", SHELL)
     async with client_of(runtime) as client:
         await runtime.entries.save([url, live.article("whole")], source="web", render=True)

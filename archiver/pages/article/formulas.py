@@ -130,7 +130,7 @@ class _Formulas:
     """Converter of LaTeX to MathML, with a cache and a limit on the total length."""
 
     def __init__(self) -> None:
-        self._left = MAX_CHARACTERS
+        self._remaining = MAX_CHARACTERS
         self._made: dict[tuple[str, bool], str] = {}
 
     def make(self, source: str, *, display: bool) -> Element:
@@ -148,8 +148,13 @@ class _Formulas:
         return code
 
     def _convert(self, source: str, *, display: bool) -> str:
-        self._left -= len(source)
-        if not source or len(source) > MAX_FORMULA or self._left < 0 or _DEFINES.search(source):
+        self._remaining -= len(source)
+        if (
+            not source
+            or len(source) > MAX_FORMULA
+            or self._remaining < 0
+            or _DEFINES.search(source)
+        ):
             return ""
         try:
             display_style = "block" if display else "inline"

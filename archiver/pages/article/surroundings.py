@@ -114,7 +114,7 @@ SHORTEST_POST = 140
 A page with less prose before them may be a forum thread, whose replies are the content.
 """
 
-LEAST_REST, LEAST_SHARE = 200, 0.25
+LEAST_REMAINING, LEAST_SHARE = 200, 0.25
 """Minimum prose that must remain on a page from which a block of related pages is removed.
 
 It is at least this number of characters, and this share of the block's text. A page with less prose
@@ -222,7 +222,7 @@ class Surroundings:
     def _drop_other_articles(self) -> None:
         """Remove other ``<article>`` elements whose heading is an ``h1`` or a link."""
         article = next((each for each in self._around_heading if each.tag == "article"), None)
-        if article is None or self._prose[article] < LEAST_REST:
+        if article is None or self._prose[article] < LEAST_REMAINING:
             return
         for each in self._body.iter("article"):
             if each in self._around_heading or article in {
@@ -400,7 +400,7 @@ class Surroundings:
         """Return whether the page has enough prose besides these blocks to be an article."""
         remaining = self._prose_left - prose
         size = sum(self._text[each] for each in blocks)
-        return remaining >= LEAST_REST and remaining >= LEAST_SHARE * size
+        return remaining >= LEAST_REMAINING and remaining >= LEAST_SHARE * size
 
     def _is_headline(self, link: Element) -> bool:
         is_long = self._text[link] >= SHORTEST_HEADLINE or not first_text(link, 1).isascii()

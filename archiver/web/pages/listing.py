@@ -86,7 +86,7 @@ def read_trail(text: str) -> Trail | None:
 
 
 SHOWN_TAGS = 30
-_KEPT = tuple(name for name in LISTING_PARAMETERS if name != "after")
+_FILTER_PARAMETERS = tuple(name for name in LISTING_PARAMETERS if name != "after")
 
 
 async def listing(request: web.Request) -> web.StreamResponse:
@@ -122,7 +122,7 @@ async def _view(request: web.Request, query: ListingQuery) -> ListingView:
     summary = await search.summary(query, page.used_query)
     side = await side_bar(request, query.q)
     is_narrowed = replace(query, sort="", after="") != ListingQuery()
-    filters = {name: value for name in _KEPT if (value := getattr(query, name))}
+    filters = {name: value for name in _FILTER_PARAMETERS if (value := getattr(query, name))}
     # If the query found nothing and another one was run instead, exports and feeds use that one.
     parameters = filters | ({"q": page.used_query} if page.used_query else {})
     shown_page = filters | ({"after": query.after} if query.after else {})
