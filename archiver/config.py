@@ -169,7 +169,8 @@ def duration(*, least: float = 0, above: float | None = None, most: float | None
     factors = {name: factor for factor, names in _TIME_UNITS.items() for name in names}
 
     def read(value: float | str) -> float:
-        match = _DURATION.fullmatch(str(value).strip().lower())
+        written = f"{value:f}" if isinstance(value, float) else str(value)
+        match = _DURATION.fullmatch(written.strip().lower())
         if not match or (match[2] or "s") not in factors:
             raise ValueError(Message("must be a time, such as 30 s, 15 min or 2 h"))
         seconds = float(match[1]) * factors[match[2] or "s"]
