@@ -86,8 +86,12 @@ async def _pages(
             note(f"no results; showing results for: {page.used_query}")
         if page.is_newest_only and (max_entries is None or page.sort is not Sort.BEST):
             used = replace(query, q=page.used_query or query.q)
-            async with aclosing(search.all_in_order(used, max_entries)) as put:
-                async for listed in put:
+            async with aclosing(search.all_in_order(used)) as in_order:
+                async for listed in in_order:
+                    if max_entries is not None:
+                        if not max_entries:
+                            return
+                        max_entries -= 1
                     yield listed
             return
         whole = page.items[: len(page.items) - page.partial]

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from functools import cache, wraps
 from importlib import import_module
 from pathlib import Path
@@ -200,18 +199,6 @@ def runs(
     return decorate
 
 
-class _Order(click.Choice[str]):
-    """Sort orders, including names of older versions."""
-
-    def __init__(self) -> None:
-        super().__init__([each.value for each in Sort])
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        with suppress(ValueError):
-            value = Sort(value).value
-        return super().convert(value, param, ctx)
-
-
 def list_options(command: Callable[..., int]) -> Callable[..., int]:
     """Add filter, sort and output options."""
     for option in (
@@ -224,7 +211,7 @@ def list_options(command: Callable[..., int]) -> Callable[..., int]:
         ),
         click.option(
             "--sort",
-            type=_Order(),
+            type=click.Choice([each.value for each in Sort]),
             help="Sort order; default: best match, or newest without words.",
         ),
         click.option(

@@ -8,7 +8,7 @@ undo assigns it to that import instead. The rows of ``import_row`` say which fil
 import json
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -483,7 +483,7 @@ async def paused_captures(conn: AsyncConnection) -> int:
 async def _status(conn: AsyncConnection, row: Row[*tuple[Any, ...]]) -> ImportStatus:
     waiting = row.added - row.saved - row.failed - row.without_capture
     fetching = await jobs.fetching_of_import(conn, row.id) if waiting else 0
-    undone = _read_undone(row.undone) if row.undone else None
+    undone = ImportUndone(**json.loads(row.undone)) if row.undone else None
     return ImportStatus(
         id=row.id,
         name=row.name,
@@ -506,12 +506,6 @@ async def _status(conn: AsyncConnection, row: Row[*tuple[Any, ...]]) -> ImportSt
         captures_paused=bool(row.is_paused),
         is_restored=bool(undone and undone.is_done) and await has_created_any(conn, row.id),
     )
-
-
-def _read_undone(document: str) -> ImportUndone:
-    """Parse the JSON that ``set_undone`` wrote; ignore additional fields from older versions."""
-    values = json.loads(document)
-    return ImportUndone(**{each.name: values[each.name] for each in fields(ImportUndone)})
 
 
 def _sample(rejected: Rejected) -> list[str | int]:

@@ -223,18 +223,3 @@ async def in_order(conn: AsyncConnection, entry_ids: Sequence[int], sort: Sort) 
     ids, ranks = (await conn.execute(_RANKINGS[sort], {"these": entry_ids})).one()
     ordered = sorted(zip(ranks or (), map(places.__getitem__, ids or ()), strict=True))
     return [entry_ids[place] for _, place in ordered]
-
-
-_DOCUMENTS = select(entry.c.id, entry.c.document_id).where(entry.c.id.in_(THESE))
-
-
-async def by_day(conn: AsyncConnection, places: Sequence[Place], sort: Sort) -> list[int]:
-    """Return entry ids sorted by time of saving, newest first unless ``sort`` is ``OLDEST``.
-
-    Of entries saved in the same second, the one with the newest search document comes first.
-    """
-    rows = await conn.execute(_DOCUMENTS, {"these": [each.row for each in places]})
-    documents = {row.id: row.document_id or 0 for row in rows}
-    sign = 1 if sort is Sort.OLDEST else -1
-    ordered = sorted(places, key=lambda each: (sign * each.first, -documents.get(each.row, 0)))
-    return [each.row for each in ordered]

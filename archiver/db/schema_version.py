@@ -91,13 +91,10 @@ def _revision(conn: Connection) -> str | None:
 
 
 _DERIVED = frozenset(
-    "answer capture document host_hold host_rest host_turn likeness need own_article queue_host "
-    "record_id_seen search_part snapshot stated_digest writer".split()
+    "answer capture document likeness need own_article queue_host record_id_seen snapshot "
+    "stated_digest".split()
 )
-"""Tables that are not copied, because a rebuild or the running processes fill them.
-
-Some of them only exist in earlier versions.
-"""
+"""Tables that are not copied, because a rebuild or the running processes fill them."""
 
 
 def outdated_revision(path: Path) -> str | None:

@@ -309,8 +309,8 @@ class Choices:
         columns = values.get("columns")
         return cls(
             tags=tuple(values.get("tags", ())),
-            folders_as=FoldersAs(_current(values.get("folders_as", FoldersAs.LISTS))),
-            to_read=ToRead(_current(values.get("to_read", ToRead.AS_IN_FILE))),
+            folders_as=FoldersAs(values.get("folders_as", FoldersAs.LISTS)),
+            to_read=ToRead(values.get("to_read", ToRead.AS_IN_FILE)),
             capture=CaptureWhen(values.get("capture", CaptureWhen.NOW)),
             only_folders=tuple(values.get("only_folders", ())),
             into=values.get("into", ""),
@@ -375,11 +375,6 @@ class Choices:
         """Return a copy that adds no tags for folders; some files already have these tags."""
         is_same = self.folders_as is not FoldersAs.TAGS
         return self if is_same else replace(self, folders_as=FoldersAs.LISTS)
-
-
-def _current(name: str) -> str:
-    """Return the current name of an option; unfinished imports may have stored an earlier name."""
-    return {"nothing": "lists", "left-out": "ignored", "as-said": "as-in-file"}.get(name, name)
 
 
 def _folder_tags(folders: tuple[str, ...], folders_as: FoldersAs) -> tuple[str, ...]:

@@ -16,11 +16,6 @@ class Sort(StrEnum):
     SCORE = "score"
     LIST = "list"
 
-    @classmethod
-    def _missing_(cls, value: object) -> "Sort | None":
-        """Map a name that an older version used."""
-        return cls.NEWEST if value == "added" else None
-
 
 @dataclass(frozen=True, slots=True)
 class ListingQuery:

@@ -266,7 +266,7 @@ class ExportJobs:
         return AtomicFile(self._directory / f"{name}{_JOB}")
 
     def _remove_partial(self) -> None:
-        """Remove incomplete files that processes of this or an older version left."""
+        """Remove incomplete files of killed processes."""
         for pattern in (f"*{PART}", ".*"):
             for path in self._directory.glob(pattern):
                 path.unlink(missing_ok=True)

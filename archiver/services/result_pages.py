@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from archiver.db import entries as db_entries
-from archiver.db import list_order, search
+from archiver.db import list_order
 from archiver.db.engine import AsyncConnection
 from archiver.db.entries import Filters, Place
 from archiver.db.query_sql import split
@@ -30,9 +30,6 @@ from archiver.errors import InputError
 from archiver.model.listing import Sort
 from archiver.search.query_tree import EVERYTHING
 from archiver.services.result_iteration import (
-    MAX_EXAMINED,
-    MAX_ROWS,
-    MIN_ROWS,
     Found,
     ResultIteration,
     best,
@@ -205,18 +202,12 @@ async def page_of(
     return page
 
 
-async def all_of(
-    conn: AsyncConnection, request: SearchRequest, sort: Sort, most: int | None = None
-) -> Sequence[int]:
+async def all_of(conn: AsyncConnection, request: SearchRequest, sort: Sort) -> Sequence[int]:
     """Return row ids of all results, sorted.
 
     For best match, only the newest candidates (``result_iteration.candidates``) are ranked, and all
-    other results follow. With ``most``, results after the first ``most`` may be omitted.
+    other results follow.
     """
-    if most is not None and sort in _BY_DAY:
-        nearest = await _first_of(conn, request, sort, most)
-        if nearest is not None:
-            return nearest
     rows_of_results = array("q")
     async for batch in ResultIteration(conn, request).all(limit=SORTED):
         rows_of_results.extend(batch)
@@ -225,35 +216,6 @@ async def all_of(
     ranked = await best(conn, request, await candidates(conn, request))
     first = dict.fromkeys(ranked.entries[: len(ranked.entries) - ranked.partial])
     return [*first, *(each for each in rows_of_results if each not in first)]
-
-
-async def _first_of(
-    conn: AsyncConnection, request: SearchRequest, sort: Sort, count: int
-) -> Sequence[int] | None:
-    """Return the first ``count`` results in the order of saving.
-
-    Entries are read in that order, and tested whether they match. None is returned if
-    ``MAX_EXAMINED + count`` entries were read without finding enough results. All entries with the
-    same time are read before the results are cut off.
-    """
-    filters = await list_order.iteration_filters(conn, request.tree, request.filters)
-    places: list[Place] = []
-    after, examined, rows_to_read = None, 0, max(MIN_ROWS, min(2 * count, MAX_ROWS))
-    while examined < MAX_EXAMINED + count:
-        rows = await list_order.rows_in_order(
-            conn, filters, after=after, limit=rows_to_read, order=sort
-        )
-        passing = await search.results_among(conn, [each.row for each in rows], request)
-        places += [each for each in rows if each.row in passing]
-        is_last = len(rows) < rows_to_read
-        if is_last or (len(places) >= count and places[count - 1].first != rows[-1].first):
-            return (await list_order.by_day(conn, places, sort))[:count]
-        after, examined, rows_to_read = (
-            rows[-1],
-            examined + rows_to_read,
-            min(rows_to_read * 4, MAX_ROWS),
-        )
-    return None
 
 
 async def _best_of(

@@ -217,14 +217,8 @@ class Search:
             suggestion=write(suggestion) if suggestion else "",
         )
 
-    async def all_in_order(
-        self, query: ListingQuery, most: int | None = None
-    ) -> AsyncGenerator[ListedEntry, None]:
+    async def all_in_order(self, query: ListingQuery) -> AsyncGenerator[ListedEntry, None]:
         """Yield all entries of a list, in its requested or default sort order.
-
-        Args:
-            query: query of the list.
-            most: maximum number of entries; None for all.
 
         Raises:
             InvalidQuery: the query can't be parsed.
@@ -233,8 +227,7 @@ class Search:
         tree = tree_of(query)
         async with self._db.read() as conn:
             request = request_of(tree, query)
-            rows = await all_of(conn, request, sort_of(query, tree), most)
-            rows = rows if most is None else rows[:most]
+            rows = await all_of(conn, request, sort_of(query, tree))
         for start in range(0, len(rows), MAX_PER_PAGE):
             batch = rows[start : start + MAX_PER_PAGE]
             async with self._db.read() as conn:

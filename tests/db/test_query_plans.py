@@ -95,7 +95,6 @@ READS = {
             "oldest": {"oldest_first": True},
         }.items()
     },
-    "by day": lambda conn: list_order.by_day(conn, [Place(3, 1), BELOW], Sort.NEWEST),
     "search, narrowed": lambda conn: search.found(
         conn, Split('"a"', parse_query("is:read")), filters_of("a"), count=50
     ),
