@@ -202,7 +202,6 @@ def outside_requests(requests, base, *allowed_prefixes):
     return [url for url in requests if not url.startswith(allowed)]
 
 
-MAX_OPEN_PAGES = 6
 RUN = "document.title='ran';fetch('BEACON/run');new Image().src='BEACON/run'"
 HOSTILE = {
     "scripts": f"""<script>{RUN}</script><script src=BEACON/s.js></script><body onload="{RUN}"

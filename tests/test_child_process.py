@@ -16,6 +16,7 @@ from archiver.formats.import_process import open_links
 from archiver.helpers import child_command, child_environment, end_child
 from archiver.pages.worker_messages import Document
 from archiver.pages.worker_pool import WorkerPool
+from archiver.services import background_tasks
 from archiver.services.background_tasks import crawl_processes
 
 pytestmark = pytest.mark.real_children
@@ -123,3 +124,23 @@ async def test_workers_of_a_service_have_lower_priority_than_those_of_a_command(
             children = psutil.Process().children()
             [worker] = [each for each in children if "archiver.pages.worker" in each.cmdline()]
             assert worker.nice() - psutil.Process().nice() == lower, options
+
+
+async def other_helper(than=None):
+    """Wait for the helper of this process, or for another one."""
+    while True:
+        for each in psutil.Process().children():
+            if each.pid != than and "archiver.cli.worker" in each.cmdline():
+                return each.pid
+        await asyncio.sleep(0.01)
+
+
+async def test_a_dead_helper_of_the_service_is_replaced(tmp_path, monkeypatch):
+    monkeypatch.setattr(background_tasks, "REST_SECONDS", 0.01)
+    settings = Settings(data=tmp_path / "data", crawl_processes=2)
+    async with open_app(settings, serve=True):
+        first = await other_helper()
+        psutil.Process(first).kill()
+        second = await other_helper(than=first)
+    assert first != second
+    assert not psutil.pid_exists(second)

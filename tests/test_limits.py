@@ -44,7 +44,9 @@ def program(tmp_path):
     return run
 
 
-async def test_two_processes_share_the_request_rate_of_a_host(live, program, tmp_path):
+async def test_two_processes_share_the_queue_and_the_request_rate_of_a_host(
+    live, program, tmp_path
+):
     """Once the host has seen both processes, each waits twice as long as a single one."""
     request_times, both = [], asyncio.Event()
 
@@ -70,6 +72,8 @@ async def test_two_processes_share_the_request_rate_of_a_host(live, program, tmp
     )
 
     assert output.split() == ["saved", str(PAGES), "failed", "0"]
+    assert {live.requests[f"/page{n}"] for n in range(PAGES)} == {1}
+    assert not list((tmp_path / "data" / "run").glob("*.lock"))
     later = request_times[2:]
     assert len(later) == PAGES - 2
     assert later[-1] - later[0] > 0.75 * (len(later) - 2) * DELAY

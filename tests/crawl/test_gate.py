@@ -149,15 +149,6 @@ async def test_the_total_size_of_a_page_is_limited(gate_client, live, monkeypatc
     assert kinds == {FailureKind.TOO_LARGE}
 
 
-async def test_a_connection_can_be_used_after_a_refusal(gate_client, live):
-    page, connection = live.put("/page", "Hello."), await gate_client.opened()
-
-    answers = [await gate_client.ask(f"http://{PRIVATE}/{n}", *connection) for n in range(3)]
-
-    assert answers == [REFUSAL] * 3
-    assert b"Hello." in await gate_client.ask(page, *connection)
-
-
 async def test_a_websocket_is_forwarded_and_not_archived(gate_client, live):
     async def echo(request: web.Request) -> web.StreamResponse:
         answer = web.WebSocketResponse(timeout=0.1)

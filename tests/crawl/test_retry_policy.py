@@ -75,12 +75,9 @@ def test_retry_after_of_a_429_or_503_is_seconds_or_a_date():
         (503, "9" * 400, 999_999_999),
         (200, "120", None),
         (301, "120", None),
+        (503, None, None),
     ]:
         assert retry_after_seconds(code, value, NOW) == seconds
-
-
-def test_a_response_without_retry_after_sets_no_delay():
-    assert retry_after_seconds(503, None, NOW) is None
 
 
 @pytest.mark.parametrize(

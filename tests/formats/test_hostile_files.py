@@ -90,7 +90,6 @@ NESTED = {
     "opml": '<opml version="2.0"><body>' + '<outline text="F">' * FOLDERS + f'<outline url="{B}"/>',
     "xbel": "<xbel>" + "<folder><title>F</title>" * FOLDERS + f'<bookmark href="{B}"/>',
     "chrome": '{"roots":{"bar":'
-    + '{"children":[{"name":"F",' * 0
     + '{"name":"F","children":[' * FOLDERS
     + f'{{"url":"{B}"}}'
     + "]}" * FOLDERS

@@ -168,14 +168,6 @@ async def test_opml_of_another_reader_is_imported_and_exported(archive, feed):
     assert (await archive.subscriptions.all())[0].subscription == followed.subscription
 
 
-async def test_a_feed_that_is_followed_again_counts_the_links_it_saved_before(archive, feed):
-    feed.post("old", at=YESTERDAY)
-    for _ in range(2):
-        followed = await archive.subscriptions.follow(feed.url, everything=True)
-        assert followed.state.saved_count == 1
-        await archive.subscriptions.unfollow(feed.url)
-
-
 async def test_an_unreadable_feed_list_is_not_overwritten(archive, feed):
     path = archive.settings.data / NAME
     path.write_text("<html>")
