@@ -155,6 +155,11 @@ class RequestLog(list):
             except TimeoutError:
                 return
 
+    async def open(self, page, url):
+        """Open a URL, and wait until the page has settled."""
+        await page.goto(url)
+        await self.settle(page)
+
     async def wait_for(self, *names):
         """Wait until all of these were requested."""
         with suppress(TimeoutError):
@@ -171,15 +176,15 @@ async def open_logged_page(browser, url):
     requests = RequestLog()
     page.context.on("request", lambda request: requests.add(request.url))
     page.context.on("websocket", lambda socket: requests.add(socket.url))
-    await page.goto(url, wait_until="networkidle")
+    await requests.open(page, url)
     return page.context, page, requests
 
 
-async def navigate(page, url):
+async def navigate(page, requests, url):
     """Open a URL in a page, even if an earlier click is still navigating."""
     while True:
         try:
-            await page.goto(url, wait_until="networkidle")
+            await requests.open(page, url)
         except Error as error:
             if "interrupted by another navigation" not in str(error):
                 raise
@@ -271,7 +276,7 @@ async def all_are_harmless(browser, base, entries, *, views=("snapshot", "captur
         capture = f"{base}/web/{entry.latest}/{entry.url}"
         for url in map({"snapshot": snapshot, "capture": capture, "read": read}.get, views):
             with suppress(Error):  # a download is not a page
-                await page.goto(url, wait_until="networkidle")
+                await requests.open(page, url)
             for frame in page.frames[:2]:
                 with suppress(Error):  # a frame may be gone, or have nothing to click
                     await frame.locator("#click").first.click(force=True, timeout=100)

@@ -105,7 +105,7 @@ async def no_construct_leaves_the_archive_when_loaded_hovered_or_clicked(testbed
     for name in ("download", "blank", "hash", "link", "top"):
         await page.locator(f"#{name}").click(force=True)
         await requests.settle(page)
-        await navigate(page, url)
+        await navigate(page, requests, url)
     await requests.wait_for(*SHOWN)
     await context.close()
 
@@ -213,7 +213,7 @@ async def no_media_type_lets_a_page_run_leave_or_send_a_referrer(testbed, browse
         modifier = "id_" if stored else ""
         url = f"{base}/web/{entry.latest}{modifier}/{entry.url}"
         with suppress(Error):  # a download is not a page
-            await page.goto(url, wait_until="networkidle")
+            await requests.open(page, url)
         assert await page.title() != "ran", url
         link = page.locator("#click")
         if await link.count():  # other documents have nothing to click
@@ -242,7 +242,7 @@ async def wait_until_viewer_shows_blue(page, area):
         while clock() < until:
             if opened(await page.screenshot(clip=area)).getpixel((0, 0)) == (0, 0, 255):
                 return
-        await page.reload(wait_until="networkidle")
+        await page.reload()
     raise AssertionError("no page of the PDF")
 
 
