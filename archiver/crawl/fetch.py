@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import BinaryIO
 
 from archiver.crawl.context import CrawlContext
-from archiver.crawl.record_building import make_capture
+from archiver.crawl.record_building import capture_with
 from archiver.crawl.retry_policy import retry_after_seconds
 from archiver.crawl.visit_result import FetchedResponse
 from archiver.db import captures
@@ -19,6 +19,7 @@ from archiver.http.media_types import (
     SNIFFED_BYTES,
     MediaType,
     declared_media_type,
+    essence_of,
     is_css,
     is_html,
     is_pdf,
@@ -28,7 +29,7 @@ from archiver.http.network_errors import pause_too_long
 from archiver.http.requests import OutgoingRequest
 from archiver.http.response_parser import dechunk
 from archiver.http.timestamps import to_datetime, to_timestamp
-from archiver.http.urls import host
+from archiver.http.urls import host, redirect_target
 from archiver.model.capture import Capture, CaptureRef, Exchange
 from archiver.model.failure import Failure, FailureKind
 from archiver.pages.page_problems import wall_in_headers
@@ -70,8 +71,9 @@ async def fetch(
     """
     max_pause = MAX_PAUSE if is_page else MAX_PAUSE_WITHIN_A_PAGE
     exchange = await send(context, request, is_delayed=is_page, max_pause=max_pause)
-    capture = await make_capture(exchange, new_record_id())
-    response = await read(context, exchange, capture, initiators=request.initiators)
+    response = await read(context, exchange, request)
+    ref = response.ref
+    capture = capture_with(exchange, ref.record_id, ref.media_type)
     await context.recorder.keep(exchange, capture)
     return response
 
@@ -116,36 +118,40 @@ async def send(
 
 
 async def read(
-    context: CrawlContext,
-    exchange: Exchange,
-    capture: Capture | None = None,
-    *,
-    initiators: frozenset[str] = frozenset(),
+    context: CrawlContext, exchange: Exchange, request: OutgoingRequest | None = None
 ) -> FetchedResponse:
     """Return the response of an exchange that is not recorded yet; close its body on failure.
 
     Args:
         context: the crawl.
         exchange: the exchange.
-        capture: capture of the exchange; None to make it here.
-        initiators: as in ``OutgoingRequest``.
+        request: its request, if responses to requests that it leads to may need its cookies.
     """
     declared = declared_media_type(exchange.headers)
-    capture = capture or await make_capture(exchange, new_record_id())
+    encoding = combined(exchange.headers, "content-encoding")
+    is_short = exchange.payload_length <= SHORT_BYTES and not (exchange.chunked or encoding)
     try:
-        if _is_short(exchange):
-            kind, content, is_cut = _read_exchange(exchange, declared, context)
+        if is_short:
+            kind, content, is_cut = _read_exchange(exchange, declared, encoding, context)
         else:
             kind, content, is_cut = await asyncio.to_thread(
-                _read_exchange, exchange, declared, context
+                _read_exchange, exchange, declared, encoding, context
             )
     except BaseException:
         exchange.body.close()
         raise
+    is_empty = _is_readable(kind) and not content
     return FetchedResponse(
-        ref=CaptureRef.of(capture),
+        ref=CaptureRef(
+            record_id=new_record_id(),
+            url=exchange.url,
+            timestamp=to_timestamp(exchange.at),
+            status=exchange.status,
+            media_type=essence_of(declared) if is_empty else kind,
+            payload_digest=exchange.payload_digest,
+        ),
         at=exchange.at,
-        redirect_to=capture.redirect_to,
+        redirect_to=redirect_target(exchange.url, exchange.status, exchange.headers),
         media_type=kind,
         charset=_charset(declared),
         content=content,
@@ -155,7 +161,8 @@ async def read(
         wall=wall_in_headers(exchange.headers),
         link_header=_link_header(exchange.headers),
         headers=exchange.headers,
-        initiators=initiators,
+        initiators=request.initiators if request else frozenset(),
+        jar=request.jar if request else None,
     )
 
 
@@ -187,18 +194,11 @@ async def read_stored(context: CrawlContext, capture: Capture) -> FetchedRespons
         return None
 
 
-def _is_short(exchange: Exchange) -> bool:
-    """Return whether a body is so short that reading it takes less time than starting a thread."""
-    coded = exchange.chunked or combined(exchange.headers, "content-encoding")
-    return exchange.payload_length <= SHORT_BYTES and not coded
-
-
 def _read_exchange(
-    exchange: Exchange, declared: MediaType | None, context: CrawlContext
+    exchange: Exchange, declared: MediaType | None, encoding: str | None, context: CrawlContext
 ) -> tuple[str, bytes, bool]:
     """Call ``_content`` with the body of an exchange; rewind the body."""
     pieces = dechunk(_pieces(exchange.body)) if exchange.chunked else _pieces(exchange.body)
-    encoding = combined(exchange.headers, "content-encoding")
     content = _content(pieces, declared, encoding, context, length=exchange.payload_length)
     exchange.body.seek(0)
     return content

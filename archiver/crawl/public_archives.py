@@ -10,7 +10,7 @@ from http import HTTPStatus
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.fetch import fetch, read, send
 from archiver.crawl.icons_and_thumbnails import make_fetched_previews
-from archiver.crawl.record_building import make_capture
+from archiver.crawl.record_building import capture_with
 from archiver.crawl.requisites import Requisites
 from archiver.crawl.retry_policy import retry_after_seconds
 from archiver.crawl.visit import inspect_page, read_page
@@ -334,9 +334,8 @@ class PublicArchiveFetcher:
             if (each.url, each.payload_digest) == (ref.url, ref.payload_digest):
                 exchange.body.close()
                 return CaptureRef.of(each)
-        return await self._context.recorder.keep(
-            exchange, await make_capture(exchange, ref.record_id)
-        )
+        capture = capture_with(exchange, ref.record_id, ref.media_type)
+        return await self._context.recorder.keep(exchange, capture)
 
 
 def _not_archived(archive_urls: Sequence[str]) -> Failure:

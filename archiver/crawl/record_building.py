@@ -471,12 +471,17 @@ async def make_capture(exchange: Exchange, record_id: RecordId) -> Capture:
 
 
 def capture_of(exchange: Exchange, record_id: RecordId) -> Capture:
-    """Return the capture of an exchange, without location."""
+    """Return the capture of an exchange, without location; read its media type from the body."""
     exchange.body.seek(0)
     pieces = _pieces(exchange.body)
     payload = dechunk(pieces) if exchange.chunked else pieces
     media_type = payload_media_type(exchange.headers, payload)
     exchange.body.seek(0)
+    return capture_with(exchange, record_id, media_type)
+
+
+def capture_with(exchange: Exchange, record_id: RecordId, media_type: str) -> Capture:
+    """Return the capture of an exchange whose media type is known, without location."""
     return Capture(
         url=exchange.url,
         timestamp=to_timestamp(exchange.at),

@@ -295,7 +295,7 @@ class RedirectChain:
             self.first = self.first or response
             if response.redirect_to is None:
                 route = self._lease.entry.url.partition("#")[2]
-                return replace(response, initiators=self._initiators, jar=self._jar, route=route)
+                return replace(response, route=route) if route else response
             url = response.redirect_to
             if not self.may_follow(url):
                 message = f"The page redirects too many times (last URL: {url})."
@@ -317,7 +317,7 @@ class RedirectChain:
             response = await self._read_recent(url)
             if response and not _is_failure(response):
                 await self._jar.receive(url, response.headers)
-                return response
+                return replace(response, initiators=self._initiators, jar=self._jar)
         request = OutgoingRequest(url, initiators=self._initiators, jar=self._jar)
         return await fetch(self._context, request, is_page=True)
 
