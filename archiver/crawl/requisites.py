@@ -215,12 +215,13 @@ def refusal(requisite: Requisite, response: FetchedResponse) -> Failure | None:
         return Failure(FailureKind.TOO_LARGE, message)
     if response.ref.status in REDIRECTS and response.redirect_to is None:
         return Failure(FailureKind.INVALID_URL, "The file redirects to an address without a page.")
-    kind = document_of(requisite, response).media_type
-    if requisite.kind is RequisiteKind.STYLE and not is_css(kind):
+    kind, content = response.media_type, response.content
+    if requisite.kind is RequisiteKind.STYLE and not is_css(
+        document_of(requisite, response).media_type
+    ):
         return Failure(FailureKind.WRONG_TYPE, "The server did not send a style sheet.")
-    is_empty = not response.content.strip()
-    kind = as_image(MediaType(kind), response.content).essence
-    if requisite.kind in _DISPLAYED and is_html(kind) and not is_empty:
+    is_page = is_html(kind) and is_html(as_image(MediaType(kind), content).essence)
+    if requisite.kind in _DISPLAYED and is_page and content.strip():
         message = "The server sent a web page instead of this file."
         return Failure(FailureKind.WRONG_TYPE, message)
     return None
@@ -405,7 +406,9 @@ class Requisites:
             response = await read_stored(self._context, stored) if stored else None
             if response is None:
                 initiators = with_initiators(request.initiators, hosts)
-                response = await self._get(replace(request, initiators=initiators))
+                if initiators != request.initiators:
+                    request = replace(request, initiators=initiators)
+                response = await self._get(request)
             if response.redirect_to is None:
                 return response, hosts
             request = replace(request, url=response.redirect_to)

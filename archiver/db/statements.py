@@ -51,11 +51,11 @@ async def insert_rows(
     if not rows:
         return
     text, parameters = _compiled(table, tuple(rows[0]), on_conflict, conn.dialect)
-    values = [
-        tuple(convert(row[name]) if convert else row[name] for name, convert in parameters)
-        for row in rows
+    columns = [
+        [convert(row[name]) for row in rows] if convert else [row[name] for row in rows]
+        for name, convert in parameters
     ]
-    await conn.exec_driver_sql(text, values)
+    await conn.exec_driver_sql(text, [*zip(*columns, strict=True)])
 
 
 async def execute_rows(

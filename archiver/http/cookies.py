@@ -278,6 +278,8 @@ class VisitCookies:
 
         The crawler compares two results to find out whether the cookies have changed.
         """
+        if not self.by_key:
+            return frozenset()
         now, parts = time.time(), urlsplit(url)
         return frozenset(
             each
