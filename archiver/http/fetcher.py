@@ -170,13 +170,12 @@ class Fetcher:
         more, provided that it is idempotent or was not sent yet. The second attempt waits for the
         slot again, because the server may have received the first attempt.
         """
-        self.rules.check(host(request.url))
-        at = _now()
+        name, at = host(request.url), _now()
+        self.rules.check(name)
         jar = None if request.is_browser else request.jar
         cookies = self._cookies.field_for(request.url, request.initiators, jar)
-        head = self._requests.head(
-            request, cookies.value, self.rules.of(request.url).user_agent or ""
-        )
+        user_agent = self.rules.of_host(name).user_agent or ""
+        head = self._requests.head(request, cookies.value, user_agent)
         is_first = True
         while True:
             connection = await self._connect(request.url)

@@ -5,11 +5,10 @@ The archive stores each request as sent, so the bytes are built here once for bo
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from aiohttp import ClientRequest, InvalidURL, hdrs
-from multidict import CIMultiDict
 from yarl import URL
 
 from archiver.helpers import RecentItems
@@ -91,7 +90,7 @@ class Requests:
 
     def __init__(self, guard: AddressGuard, fields: Mapping[str, str]) -> None:
         self._guard = guard
-        self._fields = dict(fields)
+        self._lines = {name.lower(): f"{name}: {value}" for name, value in fields.items()}
         self._origins = RecentItems[str, ClientRequest](MAX_ORIGINS)
 
     def connection_request(self, url: str) -> ClientRequest:
@@ -126,24 +125,23 @@ class Requests:
         """
         origin, target = _split(request.url)
         encoding = _encoding(request)
-        fields = CIMultiDict({hdrs.HOST: self.connection_request(origin).headers[hdrs.HOST]})
-        if not request.is_browser:
-            fields.extend(self._fields)
-        headers = CIMultiDict(request.headers)
+        headers = [*request.headers]
         if cookies:  # the user's cookies come before cookies set by pages
+            of_page = [value for name, value in headers if name.lower() == "cookie"]
             encoded = cookies.encode().decode(encoding)
-            headers[hdrs.COOKIE] = "; ".join((encoded, *headers.popall(hdrs.COOKIE, [])))
+            headers = _with(headers, hdrs.COOKIE, "; ".join((encoded, *of_page)))
         if user_agent:
-            headers[hdrs.USER_AGENT] = user_agent.encode().decode(encoding)
+            headers = _with(headers, hdrs.USER_AGENT, user_agent.encode().decode(encoding))
         if request.body:
-            headers[hdrs.CONTENT_LENGTH] = str(len(request.body))
-        for name in {name.lower(): name for name in headers}.values():
-            fields[name] = headers[name]
-            for more in headers.getall(name)[1:]:
-                fields.add(name, more)
+            headers = _with(headers, hdrs.CONTENT_LENGTH, str(len(request.body)))
+        names = {name.lower() for name, _ in headers}
         lines = [f"{request.method} {target} HTTP/1.1"]
-        lines += [f"{name}: {value}" for name, value in fields.items()]
-        if any(map(_FORBIDDEN.search, lines)):
+        if "host" not in names:
+            lines.append(f"Host: {self.connection_request(origin).headers[hdrs.HOST]}")
+        if not request.is_browser:
+            lines += [line for name, line in self._lines.items() if name not in names]
+        lines += [f"{name}: {value}" for name, value in headers]
+        if _FORBIDDEN.search("".join(lines)):
             raise ValueError("A header field contains a line end.")
         return "\r\n".join([*lines, "", ""]).encode(encoding)
 
@@ -152,6 +150,11 @@ class Requests:
         is_literal = ":" in name or name.replace(".", "").isdecimal()
         if is_literal and not self._guard.permits(name):
             raise BlockedAddressError(name, name)
+
+
+def _with(headers: Iterable[tuple[str, str]], name: str, value: str) -> list[tuple[str, str]]:
+    """Return fields with one more field, which replaces those of the same name."""
+    return [*(each for each in headers if each[0].lower() != name.lower()), (name, value)]
 
 
 def _split(url: str) -> tuple[str, str]:

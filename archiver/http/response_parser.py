@@ -274,8 +274,9 @@ class ResponseReader:
             self._chunks = ChunkDecoder()
             self._is_regular &= head.header("content-length") is None
         else:
-            self._is_regular &= "," not in (head.combined("content-length") or "")
-            self.content_length = _content_length(head)
+            lengths = head.combined("content-length") or ""
+            self._is_regular &= "," not in lengths
+            self.content_length = _content_length(lengths)
             self._remaining = self.content_length or 0
             self.is_complete = self.content_length == 0
 
@@ -310,13 +311,13 @@ def _parse(head: bytes) -> ResponseHead:
     return parsed
 
 
-def _content_length(head: ResponseHead) -> int | None:
-    """Return the Content-Length; None if it is absent or an invalid number.
+def _content_length(field: str) -> int | None:
+    """Return the value of the Content-Length field; None if it is empty or an invalid number.
 
     Raises:
         InvalidResponse: the response has several different lengths (RFC 9110 §8.6).
     """
-    lengths = {each.strip() for each in (head.combined("content-length") or "").split(",")}
+    lengths = {each.strip() for each in field.split(",")}
     if len(lengths) > 1:
         raise InvalidResponse("There are several different content lengths.")
     (text,) = lengths
