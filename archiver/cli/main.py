@@ -3,9 +3,7 @@
 import gc
 import os
 import sys
-import threading
 from collections.abc import Sequence
-from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 
@@ -546,10 +544,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    status = run(sys.argv[1:])
-    if all(each.daemon for each in threading.enumerate() if each is not threading.main_thread()):
-        _exit_quickly(status)
-    sys.exit(status)
+    sys.exit(run(sys.argv[1:]))
 
 
 def _replace_closed_outputs() -> None:
@@ -558,17 +553,6 @@ def _replace_closed_outputs() -> None:
         if getattr(sys, name) is None:
             nothing = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
             setattr(sys, name, nothing)
-
-
-def _exit_quickly(status: int) -> None:
-    """Exit without interpreter teardown, which takes a twelfth of a short command's time.
-
-    All resources are closed, and no other thread is running.
-    """
-    with suppress(OSError):
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(status)
 
 
 def run(arguments: Sequence[str]) -> int:

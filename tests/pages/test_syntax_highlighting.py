@@ -3,7 +3,6 @@
 import re
 
 import pytest
-from pygments.lexers import find_lexer_class_by_name
 
 from archiver.pages import syntax_highlighting
 from archiver.pages.article_text import to_text
@@ -45,25 +44,3 @@ def test_classes_of_a_page_are_removed():
     html = '<span class="k">a</span><span class="alert">b</span><p class="k">c</p>'
 
     assert re.findall("class=.[a-z]+", sanitise(html)) == ['class="k']
-
-
-def test_code_that_takes_too_long_stays_plain(monkeypatch):
-    monkeypatch.setattr(syntax_highlighting, "SECONDS", 0.0001)
-    html = code("x = [1, 2, 3]\n" * 1000, "python")
-
-    assert coloured(html) == html
-
-
-LENGTHY = "&lt;?php $x = [1, 2];\n" * 900
-"""Takes every lexer far longer than the system needs to signal the CPU limit."""
-
-LARGE = ["raku", "lasso", "php", "mathematica", "scss", "vim", "erlang", "stata"]
-
-
-def test_a_timeout_while_a_lexer_is_created_leaves_code_plain(monkeypatch):
-    monkeypatch.setattr(syntax_highlighting, "SECONDS", 0.0001)
-    for language in LARGE:
-        find_lexer_class_by_name(language)  # imports its module without creating a lexer
-    never_made = [code(LENGTHY, language) for language in LARGE]
-
-    assert [coloured(each) for each in never_made] == never_made
