@@ -3,10 +3,10 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Self
 
 from aiohttp import (
     ClientConnectionResetError,
@@ -25,6 +25,7 @@ from archiver.http.connections import HttpConnection, close, use_http_connection
 from archiver.http.content_coding import ACCEPT_ENCODING
 from archiver.http.cookies import CookieField, UserCookies
 from archiver.http.network_errors import RAISED, fetch_error
+from archiver.http.politeness import Slot
 from archiver.http.requests import OutgoingRequest, Requests
 from archiver.http.responses import OpenResponse
 from archiver.http.site_rules import SiteRules
@@ -37,20 +38,6 @@ MAX_CONNECTIONS = 8192
 KEEP_ALIVE_SECONDS = 20
 _IDEMPOTENT = frozenset({"GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"})
 """Idempotent methods, which may be sent twice (RFC 9110 §9.2.2)."""
-
-
-class RequestSlot(Protocol):
-    """Politeness slot of a request at its host."""
-
-    async def due(self) -> None:
-        """Wait until the request may be sent, before a connection is opened."""
-
-    def sending(self) -> AbstractAsyncContextManager[None]:
-        """Wait until the request may be sent over an open connection.
-
-        The request is sent within the block. If an exception leaves the block, the request counts
-        as not sent.
-        """
 
 
 class Fetcher:
@@ -105,7 +92,7 @@ class Fetcher:
         self._connector = None
         await self.resolver.close()
 
-    async def fetch(self, request: OutgoingRequest, slot: RequestSlot | None = None) -> Exchange:
+    async def fetch(self, request: OutgoingRequest, slot: Slot | None = None) -> Exchange:
         """Send a request and return the exchange, without following redirects.
 
         Args:
@@ -124,7 +111,7 @@ class Fetcher:
 
     @asynccontextmanager
     async def open(
-        self, request: OutgoingRequest, slot: RequestSlot | None = None
+        self, request: OutgoingRequest, slot: Slot | None = None
     ) -> AsyncIterator[OpenResponse]:
         """Send a request and read its response within the block, without following redirects.
 
@@ -162,7 +149,7 @@ class Fetcher:
         return None if request.is_browser else self._settings.fetch_timeout
 
     async def _open_response(
-        self, request: OutgoingRequest, slot: RequestSlot | None, limit: asyncio.Timeout
+        self, request: OutgoingRequest, slot: Slot | None, limit: asyncio.Timeout
     ) -> OpenResponse:
         """Send a request and return the response once its head has arrived.
 
@@ -224,7 +211,7 @@ class Fetcher:
         request: OutgoingRequest,
         head: bytes,
         connection: Connection,
-        slot: RequestSlot | None,
+        slot: Slot | None,
         limit: asyncio.Timeout,
     ) -> None:
         """Send a request and wait for the head of its response.
