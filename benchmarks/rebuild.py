@@ -82,7 +82,7 @@ def add(plan: record_building.Plan, number: int) -> None:
     at = BEGUN + timedelta(seconds=number)
     words = f"<p>Entry {number} tells of {number % 977} badgers and {number % 1013} otters.</p>"
     exchange = exchange_of(url, at, words.encode())
-    capture = record_building.capture_of(exchange, new_record_id())
+    capture = record_building.capture_of_exchange(exchange, new_record_id())
     record_building.plan_exchange(plan, exchange, capture, Originals())
     article = Article(PageMetadata(title=f"Entry {number}"), words, words[3:-4])
     visit = Visit(to_timestamp(at), at, CaptureRef.of(capture), article, ())

@@ -22,7 +22,7 @@ from archiver.model.capture import Capture, PayloadDigest
 from archiver.model.entry import Snapshot
 from archiver.model.page import PageMetadata
 from archiver.model.seed import RevisedSeed, Seed
-from archiver.search.search_document import indexed, page_document
+from archiver.search.search_document import index_words, page_document
 from archiver.warc.records import new_record_id
 
 REAL = 200
@@ -142,7 +142,7 @@ def snapshot(
         urls=[seed.url],
         host=seed.host,
         media_type="text/html",
-        words=indexed(text),
+        words=index_words(text),
         revision=0,
     )
     return {

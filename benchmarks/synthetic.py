@@ -12,7 +12,7 @@ from archiver.model.annotation import Annotation
 from archiver.model.capture import Capture, Location, PayloadDigest, RecordId
 from archiver.model.page import PageMetadata
 from archiver.model.seed import RevisedSeed, Seed
-from archiver.search.search_document import indexed, page_document
+from archiver.search.search_document import index_words, page_document
 
 SEGMENT = "archiver-20200101000000-0123456789ab-00001.warc.gz"
 
@@ -119,7 +119,7 @@ def _snapshot(
             urls=[capture.url],
             host=page.host,
             media_type=capture.media_type,
-            words=indexed(page.text),
+            words=index_words(page.text),
             revision=0,
         ),
     )

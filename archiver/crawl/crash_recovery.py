@@ -94,7 +94,7 @@ async def recover(db: Database, store: SegmentStore) -> None:
         StoreError: the index or the directory of the segments can't be read.
     """
     async with db.read() as conn:
-        indexed = await segment_rows.indexed(conn)
+        indexed = await segment_rows.indexed_sizes(conn)
         holders, readers = await queue.job_owners(conn), await queue.import_owners(conn)
     dead = await dead_among(holders, db, store.lock)
     survey = await asyncio.to_thread(store.storage.survey_local)
@@ -102,7 +102,7 @@ async def recover(db: Database, store: SegmentStore) -> None:
         await _settle_versions(db, store, survey.superseded)
         survey = await asyncio.to_thread(store.storage.survey_local)
         async with db.read() as conn:
-            indexed = await segment_rows.indexed(conn)
+            indexed = await segment_rows.indexed_sizes(conn)
     unindexed, uncut = await asyncio.to_thread(
         _cut_truncated_tails, store, survey.segments, indexed
     )
@@ -166,7 +166,7 @@ async def _index_and_requeue(
     from archiver.crawl.rebuild import build_within
 
     async with db.write() as conn:
-        indexed = await segment_rows.indexed(conn)
+        indexed = await segment_rows.indexed_sizes(conn)
         tails = {
             name: indexed.get(name, 0)
             for name, size in unindexed.items()

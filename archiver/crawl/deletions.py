@@ -340,7 +340,7 @@ def replayed_captures(
             if not step or (step, wanted_url.timestamp) in done:
                 break
             done.add((step, wanted_url.timestamp))
-            capture = nearest(by_url.get(step, ()), wanted_url.timestamp)
+            capture = nearest_capture(by_url.get(step, ()), wanted_url.timestamp)
             if capture is None:
                 break
             captures_by_id[capture.id] = capture
@@ -348,7 +348,7 @@ def replayed_captures(
     return captures_by_id
 
 
-def nearest(captures: Sequence[KnownCapture], timestamp: int) -> KnownCapture | None:
+def nearest_capture(captures: Sequence[KnownCapture], timestamp: int) -> KnownCapture | None:
     """Return the capture nearest in time, as replay does.
 
     If several captures have the same timestamp, return the last.

@@ -19,7 +19,7 @@ from archiver.db.snapshots import SnapshotRow
 from archiver.errors import StoreError
 from archiver.logs import get_log
 from archiver.model.listing import MAX_EARLIER, SearchDocument
-from archiver.search.search_document import indexed, link_document, page_document
+from archiver.search.search_document import index_words, link_document, page_document
 from archiver.warc.segments import SegmentStore
 
 DOCUMENTS_BATCH = 250
@@ -85,10 +85,10 @@ def _document_of(
         urls=(entry.url, snapshot.final_url),
         host=entry.host,
         media_type=snapshot.capture.media_type,
-        words=indexed(texts[0]),
+        words=index_words(texts[0]),
         revision=revised.revision,
     )
-    earlier_words = indexed(_removed_paragraphs(texts)).split()[:MAX_EARLIER_WORDS]
+    earlier_words = index_words(_removed_paragraphs(texts)).split()[:MAX_EARLIER_WORDS]
     return (
         replace(search_document, text=" ".join((search_document.text, *earlier_words)))
         if earlier_words

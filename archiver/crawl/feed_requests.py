@@ -6,7 +6,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 
 from archiver.crawl.context import CrawlContext
-from archiver.crawl.fetch import read, send
+from archiver.crawl.fetch import read, send_politely
 from archiver.crawl.retry_policy import status_failure
 from archiver.crawl.visit_result import FetchedResponse
 from archiver.errors import FetchError
@@ -74,7 +74,7 @@ async def request_feed(
     for _ in range(context.settings.max_redirects + 1):
         initiators |= {host(current)}
         request = OutgoingRequest(current, headers=headers, initiators=initiators, jar=jar)
-        exchange = await send(context, request, is_delayed=True, max_pause=0)
+        exchange = await send_politely(context, request, is_delayed=True, max_pause=0)
         with closing(exchange.body):
             response = await read(context, exchange)
         if response.redirect_to is None:

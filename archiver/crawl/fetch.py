@@ -13,7 +13,7 @@ from archiver.crawl.visit_result import FetchedResponse
 from archiver.db import captures
 from archiver.errors import FetchError, StoreError, TooLarge
 from archiver.http.content_coding import decode
-from archiver.http.encoding_detection import is_xml
+from archiver.http.encoding_detection import is_xml_type
 from archiver.http.headers import combined
 from archiver.http.media_types import (
     SNIFFED_BYTES,
@@ -70,7 +70,7 @@ async def fetch(
         FetchError: there was no response.
     """
     max_pause = MAX_PAUSE if is_page else MAX_PAUSE_WITHIN_A_PAGE
-    exchange = await send(context, request, is_delayed=is_page, max_pause=max_pause)
+    exchange = await send_politely(context, request, is_delayed=is_page, max_pause=max_pause)
     response = await read(context, exchange, request)
     ref = response.ref
     capture = capture_with(exchange, ref.record_id, ref.media_type)
@@ -78,7 +78,7 @@ async def fetch(
     return response
 
 
-async def send(
+async def send_politely(
     context: CrawlContext, request: OutgoingRequest, *, is_delayed: bool, max_pause: float
 ) -> Exchange:
     """Send a request politely, and store the pause that the response asks for.
@@ -281,7 +281,7 @@ def _is_readable(kind: str) -> bool:
     return (
         is_html(kind)
         or is_css(kind)
-        or is_xml(kind)
+        or is_xml_type(kind)
         or is_pdf(kind)
         or kind.startswith(SHOWN_AS_TEXT)
     )

@@ -11,7 +11,7 @@ from archiver.crawl.fetch import recent_captures
 from archiver.crawl.requisites import PREVIEW_IMAGE_SECONDS
 from archiver.crawl.stored_content import OK, holder_from, read_payload
 from archiver.db import captures
-from archiver.formats.single_page import candidates
+from archiver.formats.single_page import image_candidates
 from archiver.http.timestamps import to_datetime
 from archiver.model.capture import Capture, CaptureRef, Timestamp
 from archiver.model.page import UNREAD, Article, Discovery
@@ -151,7 +151,7 @@ def _has_payload(capture: Capture) -> bool:
 def _pictures(page: CaptureRef, article: Article) -> Iterator[str]:
     if page.media_type.startswith("image/"):
         yield page.url
-    for urls in candidates(whole(article)[:MAX_ARTICLE]):
+    for urls in image_candidates(whole(article)[:MAX_ARTICLE]):
         yield from urls[:1]
 
 

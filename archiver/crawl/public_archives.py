@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 
 from archiver.crawl.context import CrawlContext
-from archiver.crawl.fetch import fetch, read, send
+from archiver.crawl.fetch import fetch, read, send_politely
 from archiver.crawl.icons_and_thumbnails import make_fetched_previews
 from archiver.crawl.record_building import capture_with
 from archiver.crawl.requisites import Requisites
@@ -126,7 +126,7 @@ async def _ask(context: CrawlContext, url: str, headers: tuple[tuple[str, str], 
     """Send a request to an archive; wait and retry if the archive asks for a pause."""
     request = OutgoingRequest(url, headers=headers)  # without cookies of the user
     for tries_left in reversed(range(TRIES)):
-        exchange = await send(context, request, is_delayed=True, max_pause=MAX_PAUSE)
+        exchange = await send_politely(context, request, is_delayed=True, max_pause=MAX_PAUSE)
         pause = retry_after_seconds(
             exchange.status, exchange.header("retry-after"), datetime.now(UTC)
         )

@@ -93,7 +93,7 @@ class ReadRecords:
     problems: list[tuple[Location, str]] = field(default_factory=list)
 
 
-def read_batch(scanned: Iterable[Scanned | Damage], limit: int) -> ReadRecords:
+def read_records(scanned: Iterable[Scanned | Damage], limit: int) -> ReadRecords:
     """Read up to ``limit`` records from a scan."""
     batch = ReadRecords()
     for each in scanned:
@@ -119,8 +119,8 @@ def _read_one(batch: ReadRecords, scanned: Scanned) -> Location:
     start = Location(scanned.segment, record.offset, 0)
     of_no_entry = None
     try:
-        if is_capture(record):
-            head = capture_of(record, start)
+        if has_capture_row(record):
+            head = capture_of_record(record, start)
         elif record.type is RecordType.METADATA:
             of_no_entry = _read_list_or_deletion(record)
         place = scanned.place()
@@ -154,7 +154,7 @@ def _read_list_or_deletion(record: StoredRecord) -> Deletion | Arrangement | Non
     return None
 
 
-def is_capture(record: StoredRecord) -> bool:
+def has_capture_row(record: StoredRecord) -> bool:
     """Return whether a record has a capture row: a complete response to GET, or a revisit."""
     is_response = record.type in (RecordType.RESPONSE, RecordType.REVISIT)
     return is_response and not record.get(NOT_REPLAYED.lower())
@@ -165,7 +165,7 @@ def is_excluded_response(record: StoredRecord) -> bool:
     return record.type is RecordType.RESPONSE and bool(record.get(NOT_REPLAYED.lower()))
 
 
-def capture_of(
+def capture_of_record(
     record: StoredRecord,
     location: Location,
     watch: Callable[[Iterator[bytes]], Iterator[bytes]] = lambda pieces: pieces,
@@ -233,7 +233,7 @@ def _stated_digest(record: StoredRecord) -> PayloadDigest:
 
 def read_batches(scanned: Iterator[Scanned | Damage], size: int) -> Iterator[ReadRecords]:
     """Read a scan in batches of ``size`` records."""
-    while (batch := read_batch(scanned, size)).records:
+    while (batch := read_records(scanned, size)).records:
         yield batch
 
 

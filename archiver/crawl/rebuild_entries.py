@@ -28,7 +28,7 @@ from archiver.http.urls import hash_url, host
 from archiver.model.capture import Capture, HashUrl, Location, RecordId
 from archiver.model.rendering import renditions_of
 from archiver.model.seed import RevisedSeed, Seed
-from archiver.search.search_document import indexed
+from archiver.search.search_document import index_words
 from archiver.warc.metadata_records import EntryRecord, SnapshotRecord
 from archiver.warc.segments import SegmentReader, SegmentStore
 
@@ -301,7 +301,7 @@ def _article_texts(
     texts, read = [], SegmentReader(store).read
     for article in articles:
         try:
-            texts.append(indexed(article_text(read, article)) if article else "")
+            texts.append(index_words(article_text(read, article)) if article else "")
         except StoreUnavailable:
             raise
         except StoreError as error:

@@ -117,7 +117,7 @@ def entry_id_of(content: ItemContent) -> int | None:
     return content.entry_id if isinstance(content, EntryEdit) else None
 
 
-def resolve(batch: Sequence[Item], error: StoreError | None) -> None:
+def resolve_futures(batch: Sequence[Item], error: StoreError | None) -> None:
     """Resolve the futures of a batch with their results, or with an error."""
     for item in batch:
         if item.done is None or item.done.done():
@@ -466,11 +466,11 @@ def _pieces(body: BinaryIO) -> Iterator[bytes]:
 async def make_capture(exchange: Exchange, record_id: RecordId) -> Capture:
     """Return the capture of an exchange, without location; read a body on disk in a thread."""
     if isinstance(exchange.body, BytesIO):
-        return capture_of(exchange, record_id)
-    return await asyncio.to_thread(capture_of, exchange, record_id)
+        return capture_of_exchange(exchange, record_id)
+    return await asyncio.to_thread(capture_of_exchange, exchange, record_id)
 
 
-def capture_of(exchange: Exchange, record_id: RecordId) -> Capture:
+def capture_of_exchange(exchange: Exchange, record_id: RecordId) -> Capture:
     """Return the capture of an exchange, without location; read its media type from the body."""
     exchange.body.seek(0)
     pieces = _pieces(exchange.body)

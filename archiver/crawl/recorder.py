@@ -27,7 +27,7 @@ from archiver.crawl.record_building import (
     Plan,
     make_capture,
     plan_batch,
-    resolve,
+    resolve_futures,
 )
 from archiver.crawl.visit_result import VisitResult
 from archiver.db import segment_rows
@@ -82,7 +82,7 @@ class UnindexedRecords:
             from archiver.crawl.rebuild import build_within
 
             async with self._db.write() as conn:
-                indexed = await segment_rows.indexed(conn)
+                indexed = await segment_rows.indexed_sizes(conn)
                 tails = {name: indexed.get(name, 0) for name in self._names}
                 rebuilt = await build_within(conn, self._store, tails)
         except (IndexUnavailable, StoreUnavailable):
@@ -267,10 +267,10 @@ class Recorder:
         except Exception as error:
             # All callers that wait for this batch must get the error; the recorder continues.
             log.exception("writing a batch failed", items=len(batch))
-            resolve(batch, _store_error(error))
+            resolve_futures(batch, _store_error(error))
             self._has_failed = True
         else:
-            resolve(batch, None)
+            resolve_futures(batch, None)
         finally:
             self._add_pending(-sum(item.weight for item in batch))
 

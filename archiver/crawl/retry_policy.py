@@ -54,7 +54,7 @@ def status_failure(status: int, retry_after: float | None) -> Failure | None:
         return None
     return Failure(
         FailureKind.HTTP_STATUS,
-        f"The server responded with {status} {reason(status)}".strip() + ".",
+        f"The server responded with {status} {reason_phrase(status)}".strip() + ".",
         status,
         retry_after,
     )
@@ -82,7 +82,7 @@ _REASONS = {
 }
 
 
-def reason(status: int) -> str:
+def reason_phrase(status: int) -> str:
     """Return a user-readable reason phrase; empty for an unknown status."""
     try:
         return _REASONS.get(HTTPStatus(status)) or HTTPStatus(status).phrase

@@ -9,7 +9,7 @@ from sqlalchemy import BigInteger, Select, case, cast, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import attempts, host_queue, queue
-from archiver.db.dialects import SurtHost, among, reason, text_values
+from archiver.db.dialects import SurtHost, among, failure_reason, text_values
 from archiver.db.schema import capture, entry, entry_table, job, queue_host
 from archiver.model.failure import Failure, FailureGroup
 from archiver.model.job import State
@@ -157,7 +157,7 @@ async def failed_by_reason(
     """
     latest = (
         _failed(import_id)
-        .with_only_columns(reason(entry.c.failure).label("failure"))
+        .with_only_columns(failure_reason(entry.c.failure).label("failure"))
         .where(entry.c.failure.is_not(None))
         .order_by(entry.c.added_at.desc())
         .limit(most)
@@ -176,11 +176,11 @@ async def failed_of(
     conn: AsyncConnection, *, why: str, after: int, limit: int, import_id: int | None = None
 ) -> Sequence[tuple[int, str]]:
     """Return (row id, host) of entries that failed for a reason, after a row id."""
-    # ``reason`` ends with a space if the failure has no HTTP status.
+    # ``failure_reason`` ends with a space if the failure has no HTTP status.
     padded = why if " " in why else f"{why} "
     rows = await conn.execute(
         _failed(import_id)
-        .where(entry.c.id > after, reason(entry.c.failure) == padded)
+        .where(entry.c.id > after, failure_reason(entry.c.failure) == padded)
         .order_by(entry.c.id)
         .limit(limit)
     )

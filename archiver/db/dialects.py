@@ -98,7 +98,7 @@ class SurtHost(FunctionElement[str]):
     type = Text()
 
 
-def reason(failure: ColumnElement[Any]) -> ColumnElement[str]:
+def failure_reason(failure: ColumnElement[Any]) -> ColumnElement[str]:
     """Return SQL for the kind and the HTTP status of a failure, separated by a space."""
     status = func.coalesce(cast(FailureStatusOf(failure), Text), "")
     return cast(FailureKindOf(failure), Text).concat(" ").concat(status)

@@ -56,7 +56,7 @@ class Matches(FunctionElement[Any]):
     type = NullType()
 
 
-def expression(value: str) -> BindParameter[str]:
+def match_parameter(value: str) -> BindParameter[str]:
     """Return an expression parameter for ``Matches``."""
     return bindparam("match", value, type_=ExpressionType(), unique=True)
 

@@ -24,7 +24,7 @@ from sqlalchemy import (
 
 from archiver.db.dialects import FailureKindOf, FailureStatusOf
 from archiver.db.full_text import Matches
-from archiver.db.full_text import expression as expression_of
+from archiver.db.full_text import match_parameter as expression_of
 from archiver.db.schema import (
     FULL_TEXT,
     document,
@@ -56,7 +56,15 @@ from archiver.search.query_tree import (
     conjunction,
     conjuncts,
 )
-from archiver.search.words import dates_within, fold, is_open, key, list_key, phrase_of, site_range
+from archiver.search.words import (
+    dates_within,
+    fold,
+    index_key,
+    is_open,
+    list_key,
+    phrase_of,
+    site_range,
+)
 
 _KEYED = frozenset({Condition.SITE, Condition.TAG, Condition.LANG, Condition.TYPE})
 
@@ -181,7 +189,7 @@ def _keys(node: FieldCondition) -> list[str]:
         values = [node.value]
     elif node.condition in _DATED and isinstance(node.value, Dates):
         values = dates_within(node.value)
-    return [f'"{key(node.condition, value)}"' for value in values]
+    return [f'"{index_key(node.condition, value)}"' for value in values]
 
 
 GONE = (404, 410)

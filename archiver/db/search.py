@@ -80,7 +80,7 @@ class FoundDocuments:
         return self.documents, self.entries, self.times
 
 
-async def found(
+async def matching_documents(
     conn: AsyncConnection,
     split_query: Split,
     request: SearchRequest,

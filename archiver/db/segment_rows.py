@@ -82,7 +82,7 @@ async def ids(conn: AsyncConnection, names: Sequence[str]) -> dict[str, int]:
     return dict(rows.all())
 
 
-async def indexed(conn: AsyncConnection) -> dict[str, int]:
+async def indexed_sizes(conn: AsyncConnection) -> dict[str, int]:
     """Return the indexed size of each segment."""
     rows = await conn.execute(select(segment.c.name, segment.c.indexed_bytes))
     return dict(rows.all())

@@ -66,7 +66,7 @@ class KnownCapture:
     record_id: str
 
 
-def key(url: str) -> int:
+def url_key(url: str) -> int:
     """Return an 8-byte hash of a URL. A collision has one effect: a deletion keeps a capture."""
     return int.from_bytes(md5(url.encode(), usedforsecurity=False).digest()[:8], signed=True)
 
@@ -76,7 +76,7 @@ async def insert_all(conn: AsyncConnection, needed: Mapping[int, Iterable[str]])
     await store_packed(
         conn,
         {
-            row_id: array("q", sorted(map(key, set(urls)))).tobytes()
+            row_id: array("q", sorted(map(url_key, set(urls)))).tobytes()
             for row_id, urls in needed.items()
         },
     )
@@ -108,7 +108,7 @@ async def snapshots_needing(
 
     Snapshots that need none of them are left out.
     """
-    urls_by_key = {key(url): url for url in urls}
+    urls_by_key = {url_key(url): url for url in urls}
     urls_by_snapshot: dict[int, tuple[str, ...]] = {}
     last = 0
     while True:

@@ -135,7 +135,7 @@ async def of_entries(
     return by_entry
 
 
-async def around(
+async def nearest_rows(
     conn: AsyncConnection, entry_id: int, timestamp: Timestamp
 ) -> tuple[SnapshotRow | None, SnapshotRow | None]:
     """Return the newest snapshot up to a time, and the oldest snapshot after the time."""

@@ -48,7 +48,7 @@ URLs of full texts come first.
 """
 
 
-def address_of(doi: str, remarks: str = "") -> str:
+def reference_url(doi: str, remarks: str = "") -> str:
     """Return the URL for a reference without an address; an invalid DOI is returned unchanged.
 
     Args:
@@ -68,7 +68,7 @@ def address_of(doi: str, remarks: str = "") -> str:
 
 
 def remarks_of(fields: Mapping[str, str]) -> str:
-    """Return identifier fields of BibTeX and CSL as text for ``address_of``."""
+    """Return identifier fields of BibTeX and CSL as text for ``reference_url``."""
     names = {"pmcid": "PMCID", "pmid": "PMID"}
     named = [f"{mark}: {fields[name]}" for name, mark in names.items() if fields.get(name)]
     if fields.get("archiveprefix", fields.get("eprinttype", "")).lower() == "arxiv":
@@ -208,7 +208,7 @@ def _bookmark(fields: Fields) -> Bookmark:
     addresses = [each for text in urls for each in _NEXT_ADDRESS.split(text)]
     if not addresses:
         remarks = "\n".join(each for values in fields.values() for each in values)
-        addresses = [address_of(_first(fields, "DO"), remarks)]
+        addresses = [reference_url(_first(fields, "DO"), remarks)]
     if not addresses[0]:
         return unreadable(title, NO_ADDRESS)
     remaining = {tag: each for tag, each in fields.items() if tag not in (*_ADDRESSES, "KW", "N1")}
@@ -281,7 +281,7 @@ def _bibtex_reference(entry: "Entry") -> Bookmark:
     for field in entry.fields:
         fields.setdefault(field.key.lower(), " ".join(str(field.value).split()))
     row = Row(fields)
-    url = address_of_latex(row.text("url") or row.text("howpublished")) or address_of(
+    url = address_of_latex(row.text("url") or row.text("howpublished")) or reference_url(
         text_of(row.peek("doi")), remarks_of(fields)
     )
     title = text_of_latex(row.text("title"))
@@ -315,7 +315,7 @@ BIBTEX = Importer(
 def csl_bookmark(row: Row) -> Bookmark:
     """Return the bookmark of a reference in CSL JSON."""
     identifiers = {name: text_of(row.peek(name)) for name in ("pmid", "pmcid", "note")}
-    url = row.text("url") or address_of(text_of(row.peek("doi")), remarks_of(identifiers))
+    url = row.text("url") or reference_url(text_of(row.peek("doi")), remarks_of(identifiers))
     return _CSL.bookmark(row, url)
 
 

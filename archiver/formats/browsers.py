@@ -12,8 +12,8 @@ from archiver.formats.importer import Importer, bookmarks_of, has_paths
 from archiver.formats.json_values import of_object, whole_json
 from archiver.formats.rows import FieldMap, Row, text_of
 from archiver.formats.source_file import SourceFile
-from archiver.formats.sqlite_files import DatabaseDamagedError, has_columns, rows_of
-from archiver.formats.xml_events import is_xml
+from archiver.formats.sqlite_files import DatabaseDamagedError, has_table_columns, query_rows
+from archiver.formats.xml_events import is_xml_file
 from archiver.model.imports import DATABASE_ENDS, FOLDER_NESTED, NO_PROPERTY_LIST, format_problem
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark, broken, unreadable
@@ -86,7 +86,7 @@ def _table_reader(query: str, fields: FieldMap) -> Callable[[SourceFile], Iterat
 
     def read(file: SourceFile) -> Iterator[Bookmark]:
         try:
-            visible = (row for row in rows_of(file.seekable(), query) if not row.get("hidden"))
+            visible = (row for row in query_rows(file.seekable(), query) if not row.get("hidden"))
             yield from bookmarks_of(visible, fields.bookmark)
         except DatabaseDamagedError as error:
             yield broken(file.name, format_problem(DATABASE_ENDS, error))
@@ -96,7 +96,7 @@ def _table_reader(query: str, fields: FieldMap) -> Callable[[SourceFile], Iterat
 
 CHROME_HISTORY = Importer(
     "Chrome History",
-    lambda file: has_columns(file, "urls.url", "urls.last_visit_time"),
+    lambda file: has_table_columns(file, "urls.url", "urls.last_visit_time"),
     _table_reader(_VISITED, _VISIT_FIELDS),
     (),
     marked(
@@ -106,7 +106,7 @@ CHROME_HISTORY = Importer(
 )
 BUKU = Importer(
     marked("buku database"),
-    lambda file: has_columns(file, "bookmarks.url", "bookmarks.metadata"),
+    lambda file: has_table_columns(file, "bookmarks.url", "bookmarks.metadata"),
     _table_reader(_BUKU, _BUKU_FIELDS),
     ("db",),
     marked("buku: the bookmarks.db file"),
@@ -269,8 +269,8 @@ class _PlacesTree:
 
     def __init__(self, file: SourceFile) -> None:
         stream = file.seekable()
-        nodes = [*rows_of(stream, _BOOKMARKS)]
-        self._pages = {row["id"]: row for row in rows_of(stream, _PAGES)}
+        nodes = [*query_rows(stream, _BOOKMARKS)]
+        self._pages = {row["id"]: row for row in query_rows(stream, _PAGES)}
         self._notes = _texts(file, _NOTES, "moz_items_annos.item_id", "moz_anno_attributes.name")
         self._keywords = _texts(file, _KEYWORDS, "moz_keywords.place_id") or _texts(
             file, _OLD_KEYWORDS, "moz_keywords.keyword", "moz_bookmarks.keyword_id"
@@ -318,9 +318,9 @@ def _fields(row: Mapping[str, Any], page: Mapping[str, Any], keyword: str) -> di
 
 def _texts(file: SourceFile, query: str, *columns: str) -> dict[Any, str]:
     """Return texts by key, as a query selects them; empty if ``columns`` do not exist."""
-    if not has_columns(file, *columns):
+    if not has_table_columns(file, *columns):
         return {}
-    rows = (tuple(row.values()) for row in rows_of(file.seekable(), query))
+    rows = (tuple(row.values()) for row in query_rows(file.seekable(), query))
     return {key: text_of(value) for key, value in rows}
 
 
@@ -372,7 +372,7 @@ def _place_bookmark(
 
 PLACES = Importer(
     "Firefox places.sqlite",
-    lambda file: has_columns(file, "moz_places.url", "moz_bookmarks.fk"),
+    lambda file: has_table_columns(file, "moz_places.url", "moz_bookmarks.fk"),
     _read_places,
     ("sqlite",),
     marked(
@@ -453,7 +453,7 @@ def _name(filename: str) -> str:
 
 
 def _is_safari(file: SourceFile) -> bool:
-    return file.head.startswith(BINARY) or is_xml(file, "plist")
+    return file.head.startswith(BINARY) or is_xml_file(file, "plist")
 
 
 SAFARI = Importer(

@@ -16,10 +16,10 @@ from xml.sax.saxutils import escape
 from archiver.formats.importer import Importer, bookmarks_of
 from archiver.formats.json_values import JsonText
 from archiver.formats.list_writer import Heading, ListForm
-from archiver.formats.rows import Row, first_of, names_of, text_of
+from archiver.formats.rows import Row, first_text, names_of, text_of
 from archiver.formats.saved_pages import MAX_PAGE
 from archiver.formats.source_file import HEAD_BYTES, SourceFile, decode_head, joined
-from archiver.formats.xml_events import is_xml, xml_text
+from archiver.formats.xml_events import is_xml_file, xml_text
 from archiver.http.text_decoders import for_xml
 from archiver.http.timestamps import write_iso
 from archiver.model.entry import Entry, ExportedEntry
@@ -80,7 +80,7 @@ def _base_of(feed: Mapping[str, Any]) -> str:
     self_links = (
         each.get("href", "") for each in feed.get("links", ()) if each.get("rel") == "self"
     )
-    return first_of((*self_links, str(feed.get("link", ""))))
+    return first_text((*self_links, str(feed.get("link", ""))))
 
 
 def _item(entry: Mapping[str, Any], base: str) -> Bookmark:
@@ -89,7 +89,7 @@ def _item(entry: Mapping[str, Any], base: str) -> Bookmark:
     for each in sorted(entry.get("links", ()), key=_is_not_a_page):
         _add_name(links.setdefault(each.get("rel", "alternate"), []), each.get("href", ""))
     identifier = str(entry.get("id", ""))
-    url = first_of(
+    url = first_text(
         (
             text_of(entry.get(_BEFORE_FEEDBURNER)),
             *links.get("alternate", ())[:1],
@@ -156,12 +156,12 @@ def _article(entry: Mapping[str, Any]) -> str:
     contents: Iterable[Any] = (*entry.get("content", ()), entry.get("summary_detail") or {})
     for each in contents:
         text = text_of(each.get("value"))
-        if each.get("type") in _HTML_TYPES and len(text) > _MAX_FIELD and is_article(text):
+        if each.get("type") in _HTML_TYPES and len(text) > _MAX_FIELD and has_article(text):
             return text
     return ""
 
 
-def is_article(text: str) -> bool:
+def has_article(text: str) -> bool:
     """Return whether an item's text is an HTML article within the length limits."""
     return len(text) <= MAX_PAGE and _HAS_PARAGRAPHS.search(text) is not None
 
@@ -183,7 +183,7 @@ def _read_json(file: SourceFile) -> Iterator[Bookmark]:
 def _json_item(row: Row, base: str) -> Bookmark:
     external_url = row.text("externalurl")
     article = text_of(row.peek("contenthtml"))
-    is_long = len(article) > _MAX_FIELD and is_article(article)
+    is_long = len(article) > _MAX_FIELD and has_article(article)
     if is_long:
         row.drop("contenthtml")
     identifier = text_of(row.peek("id"))
@@ -206,7 +206,7 @@ def _json_item(row: Row, base: str) -> Bookmark:
 def _attachment(attachments: Any) -> str:
     """Return the URL of the first attachment."""
     candidates = attachments if isinstance(attachments, list) else ()
-    return first_of(text_of(each.get("url")) for each in candidates if isinstance(each, dict))
+    return first_text(text_of(each.get("url")) for each in candidates if isinstance(each, dict))
 
 
 def _absolute(address: str, base: str) -> str:
@@ -227,9 +227,9 @@ def _is_json_feed(file: SourceFile) -> bool:
 
 
 def _is_feed(file: SourceFile) -> bool:
-    if is_xml(file, "rdf") and file.root:
+    if is_xml_file(file, "rdf") and file.root:
         return _RSS_NAMESPACE.search(file.root.attributes) is not None
-    return is_xml(file, "rss", "feed")
+    return is_xml_file(file, "rss", "feed")
 
 
 FEED = Importer(

@@ -19,10 +19,10 @@ from archiver.formats.rows import (
     guessed_columns,
     guessed_in,
     parse_date,
-    plain,
+    plain_name,
 )
 from archiver.formats.source_file import SourceFile
-from archiver.formats.xml_events import elements, is_xml
+from archiver.formats.xml_events import elements, is_xml_file
 from archiver.model.annotation import Annotation
 from archiver.model.imports import NO_ADDRESS, ColumnRole
 from archiver.model.message import marked
@@ -35,9 +35,9 @@ _LINES = ("jsonl", "ndjson")
 
 def _read_json(file: SourceFile) -> Iterator[Bookmark]:
     text = JsonText(file.chunks())
-    names = {plain(each) for each in file.json_paths if "[]" not in each and "." not in each}
+    names = {plain_name(each) for each in file.json_paths if "[]" not in each and "." not in each}
     arrays = {each.partition("[]")[0] for each in file.json_paths if "[]" in each}
-    is_row = bool((names - {*map(plain, arrays)}) & URL_COLUMNS)
+    is_row = bool((names - {*map(plain_name, arrays)}) & URL_COLUMNS)
     if is_row:
         arrays = {each for each in arrays if _holds_rows(file, each)}
     if "{}" in file.json_paths and file.suffix not in _LINES and (arrays or not is_row):
@@ -69,12 +69,12 @@ def _read_object(text: JsonText, arrays: Collection[str], *, is_row: bool) -> It
 def _holds_rows(file: SourceFile, array: str) -> bool:
     """Return whether an array in an object with its own address is a list of links."""
     fields = {
-        plain(each.removeprefix(f"{array}[]."))
+        plain_name(each.removeprefix(f"{array}[]."))
         for each in file.json_paths
         if each.startswith(f"{array}[].")
     }
     has_titles = fields & URL_COLUMNS and not fields.isdisjoint(TITLES)
-    return "rel" not in fields and (has_titles or plain(array) in CONTAINERS)
+    return "rel" not in fields and (has_titles or plain_name(array) in CONTAINERS)
 
 
 ANY_JSON = Importer(
@@ -200,4 +200,4 @@ def _read_xml(file: SourceFile) -> Iterator[Bookmark]:
             title = ""
 
 
-ANY_XML = Importer("XML", is_xml, _read_xml, ("xml",), marked("any XML with URLs"))
+ANY_XML = Importer("XML", is_xml_file, _read_xml, ("xml",), marked("any XML with URLs"))

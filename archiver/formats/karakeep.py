@@ -17,7 +17,7 @@ from archiver.formats.plain_text import links_in_text
 from archiver.formats.rows import FieldMap, Row, join_texts, text_of
 from archiver.formats.saved_pages import HTML, MAX_FILE
 from archiver.formats.source_file import SourceFile
-from archiver.formats.sqlite_files import DatabaseDamagedError, rows_of, tables_of
+from archiver.formats.sqlite_files import DatabaseDamagedError, query_rows, tables_of
 from archiver.model.entry_list import MAX_DEPTH, folder_path
 from archiver.model.imports import DATABASE_ENDS, format_problem
 from archiver.model.listing import NOTES
@@ -306,8 +306,8 @@ def _read_data(file: SourceFile) -> Iterator[Bookmark]:
     stream = file.inner(packed.open(name), name).seekable()
     assets = f"{name.removesuffix(_DATABASE)}{_ASSETS}/"
     try:
-        lists = _lists_of([dict(each) for each in rows_of(stream, _LISTS)])
-        for each in rows_of(stream, _DATA_BOOKMARKS.format(**_table_expressions(stream))):
+        lists = _lists_of([dict(each) for each in query_rows(stream, _LISTS)])
+        for each in query_rows(stream, _DATA_BOOKMARKS.format(**_table_expressions(stream))):
             page = _page_from_database(packed, assets, each)
             read = partial(_bookmark, lists=lists, page=page)
             yield from bookmarks_of([_bookmark_from_database(each)], read)
@@ -318,7 +318,7 @@ def _read_data(file: SourceFile) -> Iterator[Bookmark]:
 def _table_expressions(stream: BinaryIO) -> Mapping[str, str]:
     """Return ``_TABLE_EXPRESSIONS`` for this database; NULL for tables that do not exist."""
     existing = {
-        (text_of(each["part"]).lower(), each["name"]) for each in rows_of(stream, _TABLE_COLUMNS)
+        (text_of(each["part"]).lower(), each["name"]) for each in query_rows(stream, _TABLE_COLUMNS)
     }
     tables = {table for table, _ in existing}
     expressions = {}

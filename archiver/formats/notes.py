@@ -23,7 +23,7 @@ from archiver.formats.plain_text import links_in_text, read_plain_text
 from archiver.formats.rows import Row, guessed_tags, parse_date, text_of
 from archiver.formats.saved_pages import MAX_PARTS_BYTES, page_with_parts
 from archiver.formats.source_file import SourceFile
-from archiver.formats.xml_events import elements, is_xml
+from archiver.formats.xml_events import elements, is_xml_file
 from archiver.model.entry_list import folder_path
 from archiver.model.message import marked
 from archiver.model.seed import ArchivedPage, Bookmark, unreadable
@@ -151,7 +151,7 @@ def _tidy(text: str) -> str:
 
 ENEX = Importer(
     "Evernote (ENEX)",
-    lambda file: is_xml(file, "en-export"),
+    lambda file: is_xml_file(file, "en-export"),
     _read,
     ("enex",),
     marked("Evernote: Export notes, ENEX; imports clipped pages and the links in notes"),

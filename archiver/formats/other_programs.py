@@ -25,7 +25,7 @@ from archiver.formats.rows import (
     guessed_tags,
     join_texts,
     names_of,
-    plain,
+    plain_name,
     sensible,
     text_of,
 )
@@ -111,7 +111,7 @@ def _read_takeout(file: SourceFile) -> Iterator[Bookmark]:
 
 def _is_takeout(file: SourceFile) -> bool:
     """Return whether the header is exactly Google's; other tables share some of its columns."""
-    return file.table is not None and tuple(map(plain, file.table.header)) in _TAKEOUT_HEADERS
+    return file.table is not None and tuple(map(plain_name, file.table.header)) in _TAKEOUT_HEADERS
 
 
 _REDDIT = "https://www.reddit.com"

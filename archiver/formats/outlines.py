@@ -16,7 +16,7 @@ from archiver.formats.other_programs import PINBOARD_FIELDS
 from archiver.formats.rows import Row
 from archiver.formats.seeds import bounded_tags
 from archiver.formats.source_file import SourceFile
-from archiver.formats.xml_events import elements, is_xml
+from archiver.formats.xml_events import elements, is_xml_file
 from archiver.http.text_decoders import for_xml
 from archiver.http.urls import parse_url
 from archiver.model.entry import ExportedEntry
@@ -60,7 +60,7 @@ def _read(file: SourceFile) -> Iterator[Bookmark]:
 
 OPML = Importer(
     "OPML",
-    lambda file: is_xml(file, "opml"),
+    lambda file: is_xml_file(file, "opml"),
     _read,
     ("opml",),
     marked("subscriptions from any feed reader, and outlines"),
@@ -111,7 +111,7 @@ def read_subscriptions(content: bytes, name: str) -> list[Subscription]:
         name,
         spool=partial(_bounded, name=name, most=max(MAX_BYTES, len(content))),
     )
-    if not is_xml(file, "opml"):
+    if not is_xml_file(file, "opml"):
         raise UnreadableFile(
             "{name} is not an OPML file. Export the list of feeds from your feed reader as OPML.",
             name=name,
@@ -223,7 +223,7 @@ def _bookmark(row: Row, title: str, note: str, folders: list[str]) -> Bookmark:
 
 XBEL = Importer(
     "XBEL",
-    lambda file: is_xml(file, "xbel"),
+    lambda file: is_xml_file(file, "xbel"),
     _read_xbel,
     ("xbel", "xml"),
     marked("Konqueror, Falkon, qutebrowser tools, Floccus, buku"),
@@ -240,7 +240,7 @@ def _read_posts(file: SourceFile) -> Iterator[Bookmark]:
 
 DELICIOUS_XML = Importer(
     marked("Pinboard or Delicious XML"),
-    lambda file: is_xml(file, "posts"),
+    lambda file: is_xml_file(file, "posts"),
     _read_posts,
     ("xml",),
     marked("Pinboard: Settings, Backup, XML; also Delicious and compatible services"),

@@ -10,7 +10,7 @@ from archiver.formats.importer import has_columns, table_importer
 from archiver.formats.json_output import to_document
 from archiver.formats.list_writer import Heading, ListForm
 from archiver.formats.own_json import json_line, read_highlights
-from archiver.formats.rows import Row, plain
+from archiver.formats.rows import Row, plain_name
 from archiver.http.timestamps import read_iso, write_iso
 from archiver.model.annotation import Annotation, merged_source_records, write_source_record
 from archiver.model.entry import ExportedEntry
@@ -106,7 +106,7 @@ def _highlights_cell(annotation: Annotation) -> str:
 
 def _read_row(row: Row) -> Bookmark:
     row.drop(*_ARCHIVE_COLUMNS)
-    fields = {name: unescape_cell(row.take(plain(name)) or "") for name in _USER_COLUMNS}
+    fields = {name: unescape_cell(row.take(plain_name(name)) or "") for name in _USER_COLUMNS}
     remaining = write_source_record(row.remaining())
     highlights_json, added = fields["highlights"], fields["added_at"]
     try:
@@ -132,7 +132,7 @@ def _read_row(row: Row) -> Bookmark:
     return Bookmark(annotation)
 
 
-_USER_COLUMNS = tuple(name for name in _COLUMNS if plain(name) not in _ARCHIVE_COLUMNS)
+_USER_COLUMNS = tuple(name for name in _COLUMNS if plain_name(name) not in _ARCHIVE_COLUMNS)
 CSV = ListForm(_Csv, has_snapshots=True)
 OWN_CSV = table_importer(
     "archiver CSV",

@@ -125,7 +125,7 @@ _NOT_PLAIN = str.maketrans("", "", " _-\t\u00a0")
 
 
 @lru_cache(4096)
-def plain(name: str) -> str:
+def plain_name(name: str) -> str:
     """Return a field name in lower case without accents, spaces, hyphens and underscores.
 
     >>> plain("Document tags"), plain("time_added"), plain("Étiquettes")
@@ -141,13 +141,13 @@ class Row:
     """Row of a table, or object in a list. Most methods remove the fields that they return.
 
     Args:
-        fields: values by field name. The methods expect names as ``plain`` returns them.
+        fields: values by field name. The methods expect names as ``plain_name`` returns them.
     """
 
     __slots__ = ("_fields",)
 
     def __init__(self, fields: Mapping[str, Any]) -> None:
-        self._fields = {plain(name): (name, value) for name, value in fields.items()}
+        self._fields = {plain_name(name): (name, value) for name, value in fields.items()}
 
     def take(self, *names: str) -> Any:
         """Remove and return the first non-empty field with one of these names; None if none."""
@@ -287,12 +287,12 @@ def join_texts(*parts: str) -> str:
     return "\n\n".join(dict.fromkeys(each for each in (part.strip() for part in parts) if each))
 
 
-def first_of(values: Iterable[str]) -> str:
+def first_text(values: Iterable[str]) -> str:
     """Return the first non-empty text; empty if there is none."""
     return next(filter(None, values), "")
 
 
-# Names of columns and fields as ``plain`` returns them, the most likely first. Programs use English
+# Names of columns and fields, from ``plain_name``, the most likely first. Programs use English
 # names; tables made by users also have German, French, Spanish and Chinese names.
 
 TITLES = (
@@ -353,8 +353,8 @@ CONTAINERS = frozenset(
 
 def address_columns(names: Iterable[str]) -> list[str]:
     """Return the columns that may contain the URL, the most likely first."""
-    columns = [name for name in names if plain(name) in URL_COLUMNS]
-    return sorted(columns, key=lambda name: plain(name) in _AMBIGUOUS_NAMES)
+    columns = [name for name in names if plain_name(name) in URL_COLUMNS]
+    return sorted(columns, key=lambda name: plain_name(name) in _AMBIGUOUS_NAMES)
 
 
 # Conversion of rows to bookmarks by the names of their fields.
@@ -363,7 +363,7 @@ _ADDRESS = re.compile(r"https?://[^\s<>\"]{3,}", re.IGNORECASE)
 _TAG_SEPARATOR = re.compile(r"\s*[,;|\n]\s*")
 _MAX_DEPTH = 200
 Names = str | tuple[str, ...]
-"""Name of a field as ``plain`` returns it, or several names in order of preference."""
+"""Name of a field as ``plain_name`` returns it, or several names in order of preference."""
 
 
 def guessed_tags(value: Any) -> tuple[str, ...]:
@@ -479,14 +479,14 @@ _ROLES = {
 def guessed(fields: Mapping[str, Any]) -> Bookmark | None:
     """Return the bookmark of a row of an unknown program; None if the row has no URL."""
     texts = [name for name, value in fields.items() if isinstance(value, str)]
-    return _bookmark(Row(fields), tuple(map(plain, address_columns(texts))), _GUESSED)
+    return _bookmark(Row(fields), tuple(map(plain_name, address_columns(texts))), _GUESSED)
 
 
 def by_roles(fields: Mapping[str, Any], *, roles: Mapping[str, ColumnRole]) -> Bookmark | None:
     """Return the bookmark of a row, given the roles of columns; None if the row has no URL."""
     names: dict[ColumnRole, tuple[str, ...]] = dict.fromkeys(ColumnRole, ())
     for name, role in roles.items():
-        names[role] = (*names[role], plain(name))
+        names[role] = (*names[role], plain_name(name))
     chosen: dict[str, Any] = {attribute: names[role] for role, attribute in _ROLES.items()}
     return _bookmark(Row(fields), names[ColumnRole.URL], replace(_GUESSED, **chosen))
 
@@ -503,7 +503,7 @@ def _bookmark(row: Row, urls: tuple[str, ...], field_map: FieldMap) -> Bookmark 
 def guessed_columns(header: Sequence[str]) -> dict[str, ColumnRole]:
     """Return the roles that ``guessed`` assumes for the columns of a table, by column name."""
     roles = dict.fromkeys(header, ColumnRole.KEEP)
-    by_plain = {plain(name): name for name in reversed(header)}
+    by_plain = {plain_name(name): name for name in reversed(header)}
     for role, attribute in _ROLES.items():
         for name in getattr(_GUESSED, attribute):
             if name in by_plain:
@@ -536,7 +536,7 @@ def guessed_in(value: Any, folders: tuple[str, ...] = ()) -> Iterator[Bookmark]:
 
 
 def _in_object(value: dict[str, Any], folders: tuple[str, ...]) -> Iterator[Bookmark]:
-    name = first_of(text_of(value.get(each)) for each in ("title", "name"))
+    name = first_text(text_of(value.get(each)) for each in ("title", "name"))
     rows = {key: each for key, each in value.items() if _are_rows(key, each)}
     fields = {key: each for key, each in value.items() if key not in rows}
     texts = [key for key, each in fields.items() if isinstance(each, str)]
@@ -554,7 +554,7 @@ def _in_object(value: dict[str, Any], folders: tuple[str, ...]) -> Iterator[Book
 
 def _are_rows(name: str, value: Any) -> bool:
     """Return whether a member of an object is a list of links instead of a property."""
-    if plain(name) not in CONTAINERS or not isinstance(value, list):
+    if plain_name(name) not in CONTAINERS or not isinstance(value, list):
         return False
     if any(isinstance(each, dict) and "rel" in each for each in value):
         return False
@@ -577,6 +577,6 @@ def within(bookmark: Bookmark, folders: tuple[str, ...]) -> Bookmark:
 def _any_address(row: Row) -> str:
     for name, value in row.remaining().items():
         if isinstance(value, str) and (match := _ADDRESS.fullmatch(value.strip())):
-            row.drop(plain(name))
+            row.drop(plain_name(name))
             return match[0]
     return ""

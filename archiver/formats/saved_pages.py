@@ -18,7 +18,7 @@ from archiver.formats.archive_members import Members
 from archiver.formats.html_items import plain_text
 from archiver.formats.importer import Importer
 from archiver.formats.refusal import is_binary
-from archiver.formats.rows import Row, first_of, parse_date, sensible
+from archiver.formats.rows import Row, first_text, parse_date, sensible
 from archiver.formats.source_file import SourceFile, is_mhtml
 from archiver.http.urls import join
 from archiver.model.message import marked
@@ -61,7 +61,7 @@ class MimePart:
         return self.media_type.partition(";")[0].strip().lower()
 
 
-def read_head(text: str) -> Mapping[str, str]:
+def read_message_head(text: str) -> Mapping[str, str]:
     """Return the header fields of a message by lower-case name; empty if they are damaged."""
     try:
         return _fields(HeaderParser(policy=policy.default).parsestr(text, headersonly=True))
@@ -80,7 +80,7 @@ def mime_parts(data: bytes) -> list[MimePart]:
     return [page for part in parts if not part.is_multipart() and (page := _part(part))]
 
 
-def page_of(parts: list[MimePart], url: str) -> ArchivedPage | None:
+def mhtml_page(parts: list[MimePart], url: str) -> ArchivedPage | None:
     """Return the HTML part whose location is ``url``, with all other parts of the message.
 
     Without such a part, the first HTML part is used. Return None if there is no HTML part.
@@ -147,20 +147,20 @@ _NO_PLACE = marked(
 
 def _read(file: SourceFile) -> Iterator[Bookmark]:
     """Yield the page in an MHTML file, or the reason why it is unreadable."""
-    head = read_head(file.text.lstrip())
+    head = read_message_head(file.text.lstrip())
     if not head:
         yield unreadable(file.name, _NO_HEAD)
         return
     row = Row({**head})
     parts = _parts(file)
     names = (row.text(name.lower().replace("-", "")) for name in _NAMES)
-    url = first_of((*names, _place_of_page(parts)))
+    url = first_text((*names, _place_of_page(parts)))
     if not url:
         yield unreadable(file.name, _NO_PLACE)
         return
     row.drop("from", "contenttype", "mimeversion", "contenttransferencoding")
     title, date = row.text("subject"), row.text("date")
-    page = page_of(parts, url) or ""
+    page = mhtml_page(parts, url) or ""
     yield row.bookmark(url, title=" ".join(title.split()), added_at=parse_date(date), page=page)
 
 
@@ -207,7 +207,7 @@ _KINDS = {
 }
 
 
-def kind_of_name(name: str) -> str:
+def media_type_of_name(name: str) -> str:
     """Return the media type for a file name."""
     return _KINDS.get(name.rpartition(".")[2].lower(), "application/octet-stream")
 
@@ -226,7 +226,7 @@ def page_with_files(
     candidates = islice(files.items(), _MAX_SEARCHED)
     named = [each for each in candidates if each[0].encode() in content][:MAX_PARTS]
     parts = (
-        (reference, kind_of_name(name), packed.read(name, MAX_PARTS_BYTES))
+        (reference, media_type_of_name(name), packed.read(name, MAX_PARTS_BYTES))
         for reference, name in named
     )
     return page_with_parts(content, parts, media_type)

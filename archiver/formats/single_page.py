@@ -16,7 +16,7 @@ _ATTRIBUTE = re.compile(r'\s(src|srcset|poster|alt|width|height|hidden)="([^"]*)
 _CANDIDATE = re.compile(r"\s*([^\s,]\S*[^\s,]|[^\s,])(?:\s[^,]*)?(?:,|$)")
 
 
-def candidates(html: str) -> Iterator[tuple[str, ...]]:
+def image_candidates(html: str) -> Iterator[tuple[str, ...]]:
     """Yield the candidate addresses of each image of a sanitised article, the best first."""
     for image in _IMAGE.finditer(html):
         attributes = dict(_ATTRIBUTE.findall(image[0]))
@@ -46,7 +46,7 @@ def _placed(image: str, place: Callable[[tuple[str, ...]], str]) -> str:
     ]
     source = unescape(attributes.get("src", ""))
     if not source.startswith("data:image/"):
-        source = place(next(candidates(image)))
+        source = place(next(image_candidates(image)))
     words = attributes.get("alt", "")
     if not source:
         return f"<em>[{words or 'image not archived'}]</em>"

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from archiver.errors import UnreadableFile
 from archiver.formats.archive_members import Members, TarMembers, is_tar, is_zip
 from archiver.formats.compressed_files import is_packed, unpacked
-from archiver.formats.rows import URL_COLUMNS, plain
+from archiver.formats.rows import URL_COLUMNS, plain_name
 from archiver.formats.seeds import tidy_tag
 from archiver.helpers import well_formed
 from archiver.http.encoding_prescan import declared_in_markup
@@ -101,7 +101,7 @@ def find_charset(head: bytes) -> Encoding:
     return declared[1] if declared and declared[1] != REPLACEMENT else UTF_8
 
 
-def is_text(head: bytes) -> bool:
+def looks_like_text(head: bytes) -> bool:
     """Return whether the head of a file looks like text in any encoding."""
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or _unmarked_utf16(head):
         return True
@@ -334,7 +334,7 @@ def table_head(head: str, suffix: str) -> TableHead | None:
         text = text.partition("\n")[2]
     heads = [(delimiter, _first_cells(text, delimiter)) for delimiter in DELIMITERS]
     for delimiter, cells in heads:
-        columns = frozenset(map(plain, cells))
+        columns = frozenset(map(plain_name, cells))
         if len(cells) > 1 and columns & URL_COLUMNS and not _has_address(cells):
             return TableHead(delimiter, tuple(cells), columns)
     if suffix not in _SUFFIXES:
@@ -344,7 +344,7 @@ def table_head(head: str, suffix: str) -> TableHead | None:
         return None
     if _has_address(cells):
         return TableHead(delimiter, (), frozenset())
-    return TableHead(delimiter, tuple(cells), frozenset(map(plain, cells)))
+    return TableHead(delimiter, tuple(cells), frozenset(map(plain_name, cells)))
 
 
 def _first_cells(text: str, delimiter: str) -> list[str]:
@@ -417,7 +417,7 @@ class SourceFile:
     @cached_property
     def is_text(self) -> bool:
         """Return whether it looks like text in any encoding."""
-        return is_text(self.head)
+        return looks_like_text(self.head)
 
     @cached_property
     def text(self) -> str:

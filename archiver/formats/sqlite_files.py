@@ -42,24 +42,24 @@ def tables_of(stream: BinaryIO) -> frozenset[str]:
     with suppress(DatabaseDamagedError):
         return frozenset(
             str(row["name"]).lower()
-            for row in rows_of(stream, "SELECT name FROM sqlite_master WHERE type = 'table'")
+            for row in query_rows(stream, "SELECT name FROM sqlite_master WHERE type = 'table'")
         )
     return frozenset()
 
 
-def columns_of(stream: BinaryIO) -> frozenset[str]:
+def table_columns(stream: BinaryIO) -> frozenset[str]:
     """Return all columns as ``table.column``, lower case; empty if the database cannot be read."""
     with suppress(DatabaseDamagedError):
-        return frozenset(str(row["name"]).lower() for row in rows_of(stream, _COLUMNS))
+        return frozenset(str(row["name"]).lower() for row in query_rows(stream, _COLUMNS))
     return frozenset()
 
 
-def has_columns(file: SourceFile, *columns: str) -> bool:
+def has_table_columns(file: SourceFile, *columns: str) -> bool:
     """Return whether a file is a database with these columns (``table.column``, lower case)."""
-    return file.head.startswith(SIGNATURE) and columns_of(file.seekable()).issuperset(columns)
+    return file.head.startswith(SIGNATURE) and table_columns(file.seekable()).issuperset(columns)
 
 
-def rows_of(stream: BinaryIO, query: str) -> Iterator[Mapping[str, Any]]:
+def query_rows(stream: BinaryIO, query: str) -> Iterator[Mapping[str, Any]]:
     """Yield the rows of a query by column name.
 
     Args:

@@ -142,7 +142,7 @@ def _local(name: str) -> str:
     return name.rpartition("}")[2].rpartition(":")[2].lower()
 
 
-def is_xml(file: SourceFile, *roots: str) -> bool:
+def is_xml_file(file: SourceFile, *roots: str) -> bool:
     """Return whether a file is XML with one of these root elements; any root if none is given."""
     if file.root is None or is_binary(file):
         return False

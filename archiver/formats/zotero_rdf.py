@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from archiver.formats.bibliographies import NO_ADDRESS, address_of
+from archiver.formats.bibliographies import NO_ADDRESS, reference_url
 from archiver.formats.html_items import plain_text
 from archiver.formats.importer import Importer
 from archiver.formats.rows import Row, join_texts
 from archiver.formats.source_file import SourceFile
-from archiver.formats.xml_events import Element, elements, is_xml
+from archiver.formats.xml_events import Element, elements, is_xml_file
 from archiver.model.entry_list import MAX_DEPTH, folder_path
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark, unreadable
@@ -202,7 +202,7 @@ class _Item:
         row = Row(fields)
         about = self._about if self._about.startswith("http") else ""
         remarks = "\n".join(self._values.get("description", ()))
-        url = self._url or about or address_of(self._doi, remarks) or self._attached
+        url = self._url or about or reference_url(self._doi, remarks) or self._attached
         title = row.text("title")
         if not url:
             return unreadable(title or self._about, NO_ADDRESS)
@@ -218,7 +218,7 @@ class _Item:
 
 ZOTERO_RDF = Importer(
     "Zotero RDF",
-    lambda file: is_xml(file, "rdf"),
+    lambda file: is_xml_file(file, "rdf"),
     _read,
     ("rdf",),
     marked("Zotero: Export library, Zotero RDF"),

@@ -29,7 +29,7 @@ from archiver.http.text_decoders import (
     UTF_16LE,
     WINDOWS_1252,
     Encoding,
-    decode,
+    decode_text,
     lookup,
     lookup_inside,
 )
@@ -183,7 +183,7 @@ def decode_document(payload: bytes, media_type: str, charset: str, url: str) -> 
         url: the URL of the document.
     """
     choice = choose_encoding(payload, media_type, charset, url)
-    return Decoded(decode(payload, choice.encoding), choice)
+    return Decoded(decode_text(payload, choice.encoding), choice)
 
 
 def choose_encoding(start: bytes, media_type: str, charset: str, url: str) -> ChosenEncoding:
@@ -209,7 +209,7 @@ def choose_encoding(start: bytes, media_type: str, charset: str, url: str) -> Ch
 
 def is_enough_document(start: bytes, media_type: str, charset: str) -> bool:
     """Return whether these first bytes suffice to choose the encoding."""
-    if not is_text(media_type):
+    if not is_text_type(media_type):
         return True
     if len(start) < SAMPLE_BYTES:
         return False
@@ -218,25 +218,25 @@ def is_enough_document(start: bytes, media_type: str, charset: str) -> bool:
     return is_enough_text(start)
 
 
-def is_text(media_type: str) -> bool:
+def is_text_type(media_type: str) -> bool:
     """Return whether documents of a media type are text and have an encoding."""
     return media_type.startswith("text/") or media_type.endswith(("json", "xml"))
 
 
-def is_xml(media_type: str) -> bool:
+def is_xml_type(media_type: str) -> bool:
     """Return whether a media type is an XML type (MIME Sniffing §4.6)."""
     return media_type in _XML or media_type.endswith("+xml")
 
 
 def _inside(start: bytes, media_type: str) -> _Declared:
     """Return (label, encoding) declared in the document itself."""
-    if media_type == "text/html" or is_xml(media_type):
+    if media_type == "text/html" or is_xml_type(media_type):
         for mark, encoding in _UNMARKED:
             if start.startswith(mark):
                 return "", encoding
     if media_type == "text/html":
         return declared_in_markup(start)
-    if is_xml(media_type):
+    if is_xml_type(media_type):
         return xml_declaration(start[:_SHEET_BYTES])
     return _sheet_declaration(start) if is_css(media_type) else None
 
@@ -263,4 +263,4 @@ def _undeclared(start: bytes, media_type: str, url: str, declared: str) -> Chose
 
 def is_utf8_by_default(media_type: str) -> bool:
     """Return whether content without a declared encoding is UTF-8: XML and JSON (RFC 8259 §8.1)."""
-    return is_xml(media_type) or media_type.endswith("json")
+    return is_xml_type(media_type) or media_type.endswith("json")

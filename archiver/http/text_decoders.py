@@ -326,7 +326,7 @@ class Decoder(Protocol):
         """Decode more bytes; hold back the end of the input if the result is not certain."""
 
 
-def decode(data: bytes, encoding: Encoding) -> str:
+def decode_text(data: bytes, encoding: Encoding) -> str:
     """Decode a whole text without its byte order mark; undecodable bytes become U+FFFD."""
     if encoding in _UNICODE:
         return data.decode(_UNICODE[encoding], "replace").removeprefix(_BOM)
@@ -350,7 +350,7 @@ def decode_part(data: bytes, encoding: Encoding) -> str:
     """Decode a part of a document, in which no byte order mark is removed."""
     if encoding in SINGLE_BYTE:
         return codecs.charmap_decode(data, "replace", _table(encoding))[0]
-    return data.decode("utf-8", "replace") if encoding == UTF_8 else decode(data, encoding)
+    return data.decode("utf-8", "replace") if encoding == UTF_8 else decode_text(data, encoding)
 
 
 _RUNS_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")

@@ -77,7 +77,7 @@ def unwrapped(address: str) -> str:
     return match["plain"] or match["whole"] or unquote(match["coded"])
 
 
-def words_of(address: str) -> str:
+def search_words(address: str) -> str:
     """Return text typed into the address field if it is a search query; otherwise empty.
 
     Text with several lines counts as addresses, and so does text that begins with a scheme, even if

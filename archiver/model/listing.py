@@ -112,7 +112,7 @@ NOTES = ".invalid"
 """Top-level domain in the URLs of notes without an address; it never exists (RFC 2606)."""
 
 
-def kind_of(media_type: str, word_count: int, host: str = "") -> Kind:
+def snapshot_kind(media_type: str, word_count: int, host: str = "") -> Kind:
     """Return the kind of a snapshot, given its media type, word count and host."""
     if host.endswith(NOTES):
         return Kind.NOTE

@@ -16,7 +16,7 @@ from typing import Final
 from lxml import etree
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from archiver.pages.references import ROOTS, kind_inside, kind_of
+from archiver.pages.references import ROOTS, element_kind, kind_inside
 
 
 class ForeignContent:
@@ -32,7 +32,7 @@ class ForeignContent:
 
     def kind(self, node: LexborNode) -> str:
         """Return ``svg`` or ``math``; empty for HTML."""
-        return kind_of(_name(node), self._around(node)) if self._is_there else ""
+        return element_kind(_name(node), self._around(node)) if self._is_there else ""
 
     def _around(self, node: LexborNode) -> str:
         path: list[LexborNode] = []
@@ -43,7 +43,7 @@ class ForeignContent:
         kind = self._inside[above.mem_id] if above is not None else ""
         for element in reversed(path):
             name = _name(element)
-            kind = kind_inside(name, kind_of(name, kind))
+            kind = kind_inside(name, element_kind(name, kind))
             self._inside[element.mem_id] = kind
         return kind
 

@@ -375,7 +375,7 @@ def _is_site_title(candidate: str, title: str, heading: str) -> bool:
     return bool(candidate and heading) and is_another and title.startswith(heading)
 
 
-def is_article(tree: LexborHTMLParser) -> bool:
+def declares_article(tree: LexborHTMLParser) -> bool:
     """Return whether a parsed page declares that it is a single article."""
     meta = _meta_of(tree)
     if meta.get("og:type", "").lower() in _ARTICLE_OBJECTS:

@@ -351,7 +351,7 @@ def _is_like_a_url(value: str) -> bool:
 
 
 ROOTS: Final = frozenset({"svg", "math"})
-"""Root elements of foreign content. An element's kind is the name of its root (``kind_of``)."""
+"""Root elements of foreign content. The name of its root is an element's ``element_kind``."""
 
 HTML_AGAIN: Final = {
     "svg": frozenset({"foreignobject", "desc", "title"}),
@@ -360,7 +360,7 @@ HTML_AGAIN: Final = {
 """Integration points: elements of each kind that contain HTML."""
 
 
-def kind_of(name: str, around: str) -> str:
+def element_kind(name: str, around: str) -> str:
     """Return the kind of an element: ``svg``, ``math``, or empty for HTML.
 
     Args:

@@ -39,7 +39,7 @@ def coloured(html: str) -> str:
         return html
 
 
-def plain(html: str) -> str:
+def without_highlighting(html: str) -> str:
     """Return an article without the spans of ``coloured``."""
     return _COLOURED.sub(lambda code: _SPAN.sub("", code[0]), html)
 

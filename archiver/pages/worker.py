@@ -13,14 +13,14 @@ from importlib import import_module
 from types import ModuleType
 from typing import BinaryIO
 
-from archiver.http.encoding_detection import ChosenEncoding, is_text, is_xml
+from archiver.http.encoding_detection import ChosenEncoding, is_text_type, is_xml_type
 from archiver.http.media_types import is_css, is_html, is_pdf
 from archiver.model.page import Article, Charset, Discovery, PageMetadata
 from archiver.model.rendering import RenditionKind
 from archiver.model.requisite import Requisite, RequisiteKind
 from archiver.pages.article.extraction import (
-    article_of,
     extract_article,
+    extract_parsed,
     extract_rendered,
     image_article,
 )
@@ -44,24 +44,24 @@ from archiver.pages.worker_messages import (
     Result,
     Task,
     choose,
-    decode,
+    decode_payload,
     pack,
     pack_result,
-    read_request,
+    parse_request,
 )
-from archiver.search.search_document import indexed
+from archiver.search.search_document import index_words
 
 
 def _finished(article: Article, document: Document) -> Article:
     """Return an article with highlighted code, search terms and its canonical URL."""
     article = replace(article, metadata=_with_canonical(article.metadata, document))
-    return replace(article, html=coloured(article.html), words=indexed(article.text))
+    return replace(article, html=coloured(article.html), words=index_words(article.text))
 
 
 def _extract(document: Document) -> Article:
     kind, title = document.media_type, file_name(document.url)
     if is_html(kind):
-        text = decode(document).text
+        text = decode_payload(document).text
         if document.is_rendered:
             return extract_rendered(text, document.url)
         return extract_article(text, document.url, part=document.part)
@@ -70,8 +70,8 @@ def _extract(document: Document) -> Article:
         return article
     if kind.startswith("image/"):
         return image_article(document.url, title)
-    if is_text(kind):
-        return text_article(decode(document).text, title)
+    if is_text_type(kind):
+        return text_article(decode_payload(document).text, title)
     return Article(PageMetadata(title=title))
 
 
@@ -103,7 +103,7 @@ def _inspect_and_extract(document: Document, limit: int) -> PageResult:
     The article is None if it must be extracted later, because the page needs a browser or has
     further parts. It is also None for bot walls, parked domains and pages that can't be parsed.
     """
-    page = decode(document)
+    page = decode_payload(document)
     tree = parse(page.text)
     if tree is None:
         return PageResult(_discover(document, limit))
@@ -115,7 +115,7 @@ def _inspect_and_extract(document: Document, limit: int) -> PageResult:
     has_parts = any(each.kind is RequisiteKind.PART for each in discovery.requisites)
     if discovery.needs_browser or discovery.wall or discovery.parked or has_parts:
         return PageResult(discovery)
-    article = article_of(tree, page.text, document.url, of_page.metadata)
+    article = extract_parsed(tree, page.text, document.url, of_page.metadata)
     return PageResult(discovery, _finished(article, document))
 
 
@@ -133,7 +133,7 @@ def _with_link_header(discovery: Discovery, document: Document, limit: int) -> D
 
 def _with_xml(discovery: Discovery, text: str, document: Document, limit: int) -> Discovery:
     """Add the requisites of XHTML that an HTML parser does not see, such as ``<h:img>``."""
-    if not is_xml(document.media_type):
+    if not is_xml_type(document.media_type):
         return discovery
     further = find_xml_requisites(text, document.url, limit)
     return replace(discovery, requisites=_each_once((*discovery.requisites, *further))[:limit])
@@ -155,21 +155,21 @@ def _each_once(requisites: tuple[Requisite, ...]) -> tuple[Requisite, ...]:
 def _inspect(document: Document, limit: int) -> Discovery:
     kind = document.media_type
     if is_html(kind):
-        page = decode(document)
+        page = decode_payload(document)
         discovered = discover_requisites(page.text, document.url, limit, page.choice.encoding)
         discovered = _with_xml(discovered, page.text, document, limit)
         return replace(discovered, charset=_charset(page.choice))
     if is_css(kind):
-        sheet = decode(document)
+        sheet = decode_payload(document)
         sheet_requisites = find_sheet_requisites(sheet.text, document.url, sheet.choice.encoding)[
             :limit
         ]
         return Discovery(sheet_requisites, _charset(sheet.choice))
-    if is_xml(kind):
-        xml = decode(document)
+    if is_xml_type(kind):
+        xml = decode_payload(document)
         needs = find_xml_requisites(xml.text, document.url, limit, xml.choice.encoding)
         return Discovery(needs, _charset(xml.choice))
-    return Discovery(charset=_charset(choose(document))) if is_text(kind) else Discovery()
+    return Discovery(charset=_charset(choose(document))) if is_text_type(kind) else Discovery()
 
 
 def _charset(choice: ChosenEncoding) -> Charset:
@@ -208,7 +208,7 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
 
 def _handle(body: bytes, sink: BinaryIO) -> None:
     try:
-        result = pack_result(perform(*read_request(body)))
+        result = pack_result(perform(*parse_request(body)))
     except Exception as error:  # noqa: BLE001 - a failure must not end the worker
         result = pack({"error": f"{type(error).__name__}: {error}"[:500]})
     _write_message(result, sink)

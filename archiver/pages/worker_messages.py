@@ -83,7 +83,7 @@ def pack_request(task: Task, document: Document, limit: int) -> bytes:
     return pack({"task": task, "document": fields, "limit": limit}, payload)
 
 
-def read_request(body: bytes) -> tuple[Task, Document, int]:
+def parse_request(body: bytes) -> tuple[Task, Document, int]:
     """Parse a request: the task, its document, and the maximum number of requisites."""
     head, payload = unpack(body)
     return Task(head["task"]), Document(payload, **head["document"]), head["limit"]
@@ -190,7 +190,7 @@ def as_json(value: Any) -> bytes:
     return json.dumps(value, separators=(",", ":")).encode()
 
 
-def decode(document: Document) -> Decoded:
+def decode_payload(document: Document) -> Decoded:
     """Decode a document's text."""
     return decode_document(document.payload, document.media_type, document.charset, document.url)
 

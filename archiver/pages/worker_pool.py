@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from archiver.helpers import end_child, start_child
-from archiver.http.encoding_detection import is_xml
+from archiver.http.encoding_detection import is_xml_type
 from archiver.http.media_types import is_css, is_html
 from archiver.logs import get_log
 from archiver.model.page import UNREAD, Article, Discovery, PageMetadata
@@ -32,7 +32,7 @@ from archiver.pages.worker_messages import (
     read_rendition,
     unpack,
 )
-from archiver.search.search_document import indexed
+from archiver.search.search_document import index_words
 
 PAGE_SIZE = os.sysconf("SC_PAGE_SIZE")
 TASKS_PER_WORKER = 2000
@@ -105,7 +105,7 @@ class WorkerPool:
     async def discover(self, document: Document) -> Discovery:
         """Return the requisites and metadata of a document; empty if a worker failed to read it."""
         kind = document.media_type
-        can_need = is_html(kind) or is_css(kind) or is_xml(kind) or document.link_header
+        can_need = is_html(kind) or is_css(kind) or is_xml_type(kind) or document.link_header
         if not can_need:
             return NOTHING_NEEDED
         response = await self._ask(Task.DISCOVER, document)
@@ -281,7 +281,7 @@ def unread_article(document: Document, discovery: Discovery) -> Article:
 def _short_article(document: Document) -> Article:
     """Return the article of a short text, as a worker would."""
     article = text_article(document.payload.decode(), file_name(document.url))
-    return replace(article, words=indexed(article.text))
+    return replace(article, words=index_words(article.text))
 
 
 def _is_short_text(document: Document) -> bool:

@@ -8,7 +8,7 @@ foreign content.
 
 from typing import Final
 
-from archiver.pages.references import HTML_AGAIN, ROOTS, kind_inside, kind_of
+from archiver.pages.references import HTML_AGAIN, ROOTS, element_kind, kind_inside
 
 _BREAK_OUT: Final = frozenset(
     "b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li "
@@ -65,7 +65,7 @@ class Foreign:
         if kind and name in _BREAK_OUT:
             self._leave_foreign()
             return ""
-        kind = kind_of(name, kind)
+        kind = element_kind(name, kind)
         if kind and not closes_itself and len(self._open) < _MAX_DEPTH:
             self._open.append((name, kind_inside(name, kind)))
         return kind

@@ -177,17 +177,17 @@ def count_terms(node: Node) -> int:
     return count_terms(node.node) if isinstance(node, Not) else 1
 
 
-def write(node: Node) -> str:
+def query_text(node: Node) -> str:
     """Return the query text of a tree."""
     if isinstance(node, All):
-        return " ".join(map(write, node.nodes))
+        return " ".join(map(query_text, node.nodes))
     if isinstance(node, Any):
         return " OR ".join(
-            _bracketed(each) if isinstance(each, All) else write(each) for each in node.nodes
+            _bracketed(each) if isinstance(each, All) else query_text(each) for each in node.nodes
         )
     if isinstance(node, Not):
         return "-" + (
-            _bracketed(node.node) if isinstance(node.node, All | Any) else write(node.node)
+            _bracketed(node.node) if isinstance(node.node, All | Any) else query_text(node.node)
         )
     if isinstance(node, FieldCondition):
         return f"{node.condition}:{_quoted(write_value(node.value))}"
@@ -206,7 +206,7 @@ def write_value(value: Value) -> str:
 
 
 def _bracketed(node: Node) -> str:
-    return f"({write(node)})"
+    return f"({query_text(node)})"
 
 
 def _quoted(text: str) -> str:

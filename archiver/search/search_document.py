@@ -5,10 +5,10 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from archiver.model.annotation import Annotation
-from archiver.model.listing import Kind, SearchDocument, kind_of
+from archiver.model.listing import Kind, SearchDocument, snapshot_kind
 from archiver.model.page import PageMetadata
 from archiver.search.query_tree import Condition
-from archiver.search.words import key, languages_of, months_of, sites_of, words_of
+from archiver.search.words import index_key, languages_of, months_of, sites_of, words_of
 
 _LANGUAGE = re.compile(r"[a-z]{2,8}(?:-[a-z0-9]{1,8})*", re.ASCII)
 _DATE = re.compile(r"(\d{4})-(\d\d)(?:-(\d\d))?(?!\d)", re.ASCII)
@@ -32,19 +32,19 @@ def page_document(
         urls: URL of the entry, and the final URL after redirects.
         host: host of the entry's URL.
         media_type: media type of the page.
-        words: words of the article, as returned by ``indexed``.
+        words: words of the article, as returned by ``index_words``.
         revision: revision of the annotation.
     """
     language = _language(metadata.language)
     word_count = words.count(" ") + bool(words)
-    kind = kind_of(media_type, word_count, host)
+    kind = snapshot_kind(media_type, word_count, host)
     published = published_at(metadata.published)
     return SearchDocument(
-        title=indexed(" ".join(dict.fromkeys((annotation.title, metadata.title)))),
+        title=index_words(" ".join(dict.fromkeys((annotation.title, metadata.title)))),
         url=" ".join(map(_indexed_url, dict.fromkeys((*urls, metadata.canonical)))).strip(),
-        note=indexed(user_text(annotation)),
-        tags=indexed(" ".join(annotation.tags)),
-        by=indexed(f"{metadata.byline} {metadata.site}"),
+        note=index_words(user_text(annotation)),
+        tags=index_words(" ".join(annotation.tags)),
+        by=index_words(f"{metadata.byline} {metadata.site}"),
         text=words,
         keys=" ".join(
             (*_annotation_keys(annotation, host), *_page_keys(kind, language, published))
@@ -60,17 +60,17 @@ def page_document(
 def link_document(annotation: Annotation, *, url: str, host: str, revision: int) -> SearchDocument:
     """Return the search document of an entry without a captured page."""
     return SearchDocument(
-        title=indexed(annotation.title),
+        title=index_words(annotation.title),
         url=_indexed_url(url),
-        note=indexed(user_text(annotation)),
-        tags=indexed(" ".join(annotation.tags)),
+        note=index_words(user_text(annotation)),
+        tags=index_words(" ".join(annotation.tags)),
         keys=" ".join(_annotation_keys(annotation, host)),
         revision=revision,
     )
 
 
 def _indexed_url(url: str) -> str:
-    return indexed(url.partition("://")[2])
+    return index_words(url.partition("://")[2])
 
 
 def user_text(annotation: Annotation) -> str:
@@ -79,7 +79,7 @@ def user_text(annotation: Annotation) -> str:
     return "\n".join((annotation.note, *marked))
 
 
-def indexed(text: str) -> str:
+def index_words(text: str) -> str:
     """Return the words of a text as they are stored in the index, separated by spaces."""
     return " ".join(words_of(text)) if text else ""
 
@@ -113,11 +113,11 @@ def _annotation_keys(annotation: Annotation, host: str) -> list[str]:
 def _page_keys(kind: Kind, language: str, published: datetime | None) -> list[str]:
     """Return the index keys of the page's metadata."""
     return [
-        key(Condition.TYPE, kind),
+        index_key(Condition.TYPE, kind),
         *_keys(Condition.LANG, languages_of(language) if language else ()),
         *_keys(Condition.PUBLISHED, months_of(published) if published else ()),
     ]
 
 
 def _keys(condition: Condition, values: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(key(condition, value) for value in values))
+    return list(dict.fromkeys(index_key(condition, value) for value in values))

@@ -222,7 +222,7 @@ MAX_YEARS, MAX_YEARS_BY_MONTH = 30, 2
 
 
 @lru_cache(4096)
-def key(condition: Condition, value: str) -> str:
+def index_key(condition: Condition, value: str) -> str:
     """Return the index key of a condition and a value: a word that search documents can have."""
     digest = hashlib.blake2b(f"{condition}:{fold(value)}".encode("utf-8", "replace"), digest_size=8)
     return _KEY_PREFIX + digest.hexdigest()

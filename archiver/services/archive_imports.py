@@ -50,7 +50,7 @@ _PACKAGED = (".warc", ".warc.gz", ".arc.gz", ".wacz")
 _ZIP = b"PK\x03\x04"
 
 
-def kind_of(file: BufferedReader, name: str) -> str | None:
+def archive_kind(file: BufferedReader, name: str) -> str | None:
     """Return the kind of a file, ``WARC``, ``ARC`` or ``WACZ``; None for other files. Blocking.
 
     The file position is unchanged. A zip archive is identified by the names of its members. If it
@@ -427,7 +427,7 @@ class Archives:
         Args:
             file: the file to read.
             name: name of the file, for messages and records.
-            kind: result of ``kind_of``.
+            kind: result of ``archive_kind``.
             import_id: id of the import.
             uploaded_at: upload time, if the file was uploaded.
 

@@ -19,14 +19,14 @@ from archiver.formats import single_page
 from archiver.formats.entry_markdown import entry_markdown, quotations
 from archiver.formats.epub import PICTURES, Epub
 from archiver.formats.markdown import to_markdown
-from archiver.formats.single_page import about, candidates, with_pictures
+from archiver.formats.single_page import about, image_candidates, with_pictures
 from archiver.helpers import scratch_file
 from archiver.http.urls import hash_url, parse_entry_url
 from archiver.model.capture import Capture, HashUrl, Timestamp
 from archiver.model.entry import Entry, Snapshot
 from archiver.model.page import Chapter, Picture
 from archiver.pages.shown_article import links_of, without_title
-from archiver.pages.syntax_highlighting import plain
+from archiver.pages.syntax_highlighting import without_highlighting
 from archiver.services.entries import SnapshotDetail
 from archiver.services.export_selection import (
     ExportedEntries,
@@ -65,7 +65,7 @@ class ArticlePictures:
         """
         bytes_left = min(most, MAX_ARTICLE_BYTES)
         pictures: dict[str, Picture] = {}
-        alternatives = [each for each in candidates(html) if each][:MAX_PICTURES]
+        alternatives = [each for each in image_candidates(html) if each][:MAX_PICTURES]
         for urls in alternatives:
             if pictures.keys().isdisjoint(urls) and (archived := await self._first(urls, moment)):
                 url, picture = archived
@@ -202,7 +202,7 @@ class Books:
             if snapshot is None:
                 yield chapter_of(entry, None, "")
                 continue
-            html = await asyncio.to_thread(plain, snapshot.article)
+            html = await asyncio.to_thread(without_highlighting, snapshot.article)
             pictures = await self._pictures.of(html, snapshot.snapshot.timestamp, most=bytes_left)
             bytes_left -= sum(len(each.data) for each in pictures.values())
             yield replace(chapter_of(entry, snapshot.snapshot, html), pictures=pictures)
@@ -303,7 +303,9 @@ class MarkdownTree:
     ) -> list[Member]:
         if snapshot is None:
             return [_text(entry, None, "")]
-        html = without_title(await asyncio.to_thread(plain, snapshot.article), entry.title)
+        html = without_title(
+            await asyncio.to_thread(without_highlighting, snapshot.article), entry.title
+        )
         pictures = await self._pictures.of(html, snapshot.snapshot.timestamp)
         archived_links = await self._archived_links(html, rows)
         return await asyncio.to_thread(
@@ -359,7 +361,7 @@ def _as_text(entry: Entry, shown: SnapshotDetail | None, number: int) -> str:
         number: position among several entries, which keeps footnote labels unique; 0 if it is the
             only entry.
     """
-    html = without_title(plain(shown.article), entry.title) if shown else ""
+    html = without_title(without_highlighting(shown.article), entry.title) if shown else ""
     placed = with_pictures(html, lambda urls: next(iter(urls), ""))
     labelled = f"{number}-" if number else ""
     article = to_markdown(placed, _external_target, labelled=labelled)

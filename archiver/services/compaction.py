@@ -197,7 +197,7 @@ class CompactionService:
         """
         files = (await asyncio.to_thread(self._store.storage.survey)).segments
         async with self._db.read() as conn:
-            indexed = await segment_rows.indexed(conn)
+            indexed = await segment_rows.indexed_sizes(conn)
         total, read = sum(each.size for each in files), 0
         for each in files:
             why_not = why_not_uploadable(each, files, indexed, self._store)

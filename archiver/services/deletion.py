@@ -15,7 +15,7 @@ from archiver.http.urls import hash_url, is_hash_url, parse_entry_url
 from archiver.model.capture import Timestamp
 from archiver.model.deletion import BinnedItem
 from archiver.model.listing import ListingQuery
-from archiver.services.editing import in_batches
+from archiver.services.editing import row_id_batches
 from archiver.services.entries import find_entry
 from archiver.services.search import matching_entries
 from archiver.warc.segments import SegmentStore
@@ -82,7 +82,7 @@ class EntryDeletion:
             raise InputError("You can delete at most {most} entries at a time.", most=MAX_REFS)
         async with self._db.read() as conn:
             numbers = [*dict.fromkeys([(await find_entry(conn, each))[0] for each in refs])]
-        deleted = await self._delete(in_batches(numbers, BATCH))
+        deleted = await self._delete(row_id_batches(numbers, BATCH))
         if not deleted.entries:  # another request deleted them in the meantime
             raise NotFound("{ref} is not in the archive.", ref=refs[0])
         return deleted

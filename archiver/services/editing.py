@@ -77,7 +77,7 @@ class Editing:
         change = _checked(requested)
         async with self._db.read() as conn:
             numbers = [*dict.fromkeys([(await find_entry(conn, each))[0] for each in refs])]
-        return await self.apply_to_all(in_batches(numbers), _function_of(change))
+        return await self.apply_to_all(row_id_batches(numbers), _function_of(change))
 
     async def change_matching(self, query: ListingQuery, requested: AnnotationChange) -> Edited:
         """Change all entries that match a query.
@@ -251,7 +251,7 @@ def _check_name(name: str) -> None:
         raise InputError("Choose a tag.")
 
 
-async def in_batches(numbers: Sequence[int], size: int = BATCH) -> AsyncIterator[list[int]]:
+async def row_id_batches(numbers: Sequence[int], size: int = BATCH) -> AsyncIterator[list[int]]:
     """Yield row ids in batches, each for one transaction."""
     for start in range(0, len(numbers), size):
         yield [*numbers[start : start + size]]

@@ -409,7 +409,7 @@ class Entries:
         async with self._db.read() as conn:
             entry_id, entry = await find_page(conn, ref)
             at = middle_of(timestamp) if timestamp else entry.latest
-            neighbours = await db_snapshots.around(conn, entry_id, at) if at else (None, None)
+            neighbours = await db_snapshots.nearest_rows(conn, entry_id, at) if at else (None, None)
             row = _nearest(neighbours, at)
             if row is None:
                 raise NotFound("{url} has no snapshot yet.", url=entry.url)

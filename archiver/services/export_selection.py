@@ -88,7 +88,7 @@ async def make_manifest(db: Database, selected: Selected) -> Manifest:
             entries=rows,
             beyond_records=beyond_records,
             last_snapshot=await snapshots.last_row(conn),
-            segments=await segment_rows.indexed(conn),
+            segments=await segment_rows.indexed_sizes(conn),
             has_whole_segments=whole,
         )
 

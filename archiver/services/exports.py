@@ -25,7 +25,7 @@ from archiver.formats.own_json import JSON, JSON_LINES, schema_text
 from archiver.logs import get_log
 from archiver.model.entry_list import EntryList, with_parents
 from archiver.model.export_kinds import ExportKind
-from archiver.pages.syntax_highlighting import plain
+from archiver.pages.syntax_highlighting import without_highlighting
 from archiver.replay.response_headers import safe_name
 from archiver.services.book_exports import Books, MarkdownTree
 from archiver.services.entries import Entries
@@ -152,7 +152,7 @@ class EntryExports:
         if kind.key in ("epub", "html"):
             articles = await self._books.begin(selected)
             on_count(len(articles.entries))
-            title, one = title_of(selected), at if selected.hash_url else None
+            title, one = export_title(selected), at if selected.hash_url else None
             if kind.key == "html":
                 return self._books.html(articles, title=title, at=one, on_damage=note)
             return self._books.epub(
@@ -239,7 +239,7 @@ class EntryExports:
         except NotFound:
             entry_detail = await self._entries.get(ref)
             return entry_markdown(entry_detail.entry, None, "")
-        return entry_markdown(detail.entry, detail.snapshot, plain(detail.article))
+        return entry_markdown(detail.entry, detail.snapshot, without_highlighting(detail.article))
 
     async def _rows(self, selected: Selected) -> "array[int]":
         """Return the row ids of the entries; an empty archive is exported as an empty list."""
@@ -253,10 +253,10 @@ class EntryExports:
         if selected.is_everything:
             async with self._db.read() as conn:
                 lists = with_parents(await tags_and_lists.all_lists(conn))
-        return Heading(title_of(selected), datetime.now(UTC), tuple(lists))
+        return Heading(export_title(selected), datetime.now(UTC), tuple(lists))
 
 
-def title_of(selected: Selected) -> str:
+def export_title(selected: Selected) -> str:
     """Return the title of an export."""
     title = " ".join(selected.title[:MAX_BOOK_TITLE].split())
     is_empty = not any(map(str.isprintable, title))  # a book without a title is invalid

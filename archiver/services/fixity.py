@@ -15,7 +15,7 @@ from pathlib import Path
 import aiohttp
 
 from archiver.crawl.crash_recovery import finish_compactions
-from archiver.crawl.rebuild import capture_of, is_capture, is_excluded_response
+from archiver.crawl.rebuild import capture_of_record, has_capture_row, is_excluded_response
 from archiver.crawl.stored_content import read_snapshot_record
 from archiver.db import (
     captures,
@@ -188,7 +188,7 @@ class Fixity:
         """
         await finish_compactions(self._db, self._store)
         async with self._db.read() as conn:
-            indexed = await segment_rows.indexed(conn)
+            indexed = await segment_rows.indexed_sizes(conn)
         survey = await asyncio.to_thread(self._store.storage.survey)
         for finding in _check_other_files(survey, indexed):
             yield finding
@@ -230,7 +230,7 @@ class Fixity:
     async def _unread(self, survey: Survey, before: Mapping[str, int]) -> list[Finding]:
         """Return findings for unindexed bytes of segments without a live writer."""
         async with self._db.read() as conn:
-            indexed = await segment_rows.indexed(conn)
+            indexed = await segment_rows.indexed_sizes(conn)
         replaced = {*survey.superseded.values(), *(before.keys() - indexed.keys())}
         unread = [
             each
@@ -291,7 +291,7 @@ class Fixity:
         """Return findings for entries that differ from their records or have none."""
         async with self._db.read() as conn:
             unmatched = await compared.unmatched(conn)
-            indexed = await segment_rows.indexed(conn) if unmatched else {}
+            indexed = await segment_rows.indexed_sizes(conn) if unmatched else {}
         for name, end in indexed.items():
             if unmatched and end > before.get(name, 0):  # recorded during this check
                 more = _check_records(self._store.storage, name, end, before.get(name, 0))
@@ -428,8 +428,8 @@ def _check(scanned: segment_scanning.Scanned, name: str) -> _Checked:
     place = Location(name, record.offset, 0)
     verification = Verification(record)
     try:
-        if is_capture(record):
-            capture = capture_of(record, place, verification.payload)
+        if has_capture_row(record):
+            capture = capture_of_record(record, place, verification.payload)
         elif record.type is RecordType.METADATA and hash_of_uri(record.target_uri or ""):
             entry_record = read_entry_record(record.block.read())
         problems = verification.problems()
@@ -688,7 +688,7 @@ class HealthCheck:
     async def _read_state(self) -> Health:
         await asyncio.to_thread(self._db.require_present)
         async with self._db.read() as conn:
-            indexed = await segment_rows.indexed(conn)
+            indexed = await segment_rows.indexed_sizes(conn)
         usage = await asyncio.to_thread(shutil.disk_usage, self._data)
         is_writable = await asyncio.to_thread(os.access, self._data, os.W_OK)
         is_read_only = self._db.is_read_only or not is_writable

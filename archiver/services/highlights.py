@@ -38,13 +38,13 @@ from archiver.search.query_tree import (
     disjunction,
     negate,
     positive_terms,
-    write,
+    query_text,
 )
 from archiver.search.query_tree import Any as AnyOf
 from archiver.search.snippets import match_positions
 from archiver.services.editing import Editing
 from archiver.services.entries import Entries, SnapshotDetail
-from archiver.services.reader_view import article_of
+from archiver.services.reader_view import shown_article
 from archiver.services.search import Search, matching_entries
 from archiver.warc.metadata_records import CONTEXT, write_web_annotation
 
@@ -202,7 +202,7 @@ class Highlights:
 def _query(q: str) -> ListingQuery:
     """Return the query for entries with highlights that match a search."""
     return ListingQuery(
-        q=write(
+        q=query_text(
             conjunction(
                 [
                     FieldCondition(Condition.IS, IsValue.HIGHLIGHTED),
@@ -237,7 +237,7 @@ def _with_matching_highlights(entry: Entry, tree: Node) -> HighlightedEntry:
 
 def _highlight(snapshot: SnapshotDetail, words: str, start: int | None) -> Highlight:
     """Locate a passage in an article; return it without a position if it is not found."""
-    text = article_of(snapshot).text
+    text = shown_article(snapshot).text
     now = datetime.now(UTC).replace(microsecond=0)
     highlight = Highlight(token_hex(8), words, made_at=now, timestamp=snapshot.snapshot.timestamp)
     if start is not None and text.startswith(words, start):

@@ -38,7 +38,7 @@ from archiver.model.listing import NOTES
 from archiver.model.message import marked
 from archiver.model.seed import SavedPage, SaveOutcome
 from archiver.search.query_parser import parse_query
-from archiver.services.archive_imports import WACZ, kind_of
+from archiver.services.archive_imports import WACZ, archive_kind
 from archiver.services.entries import clean_tags
 from archiver.warc.segments import SegmentStore
 
@@ -394,7 +394,7 @@ def kind_of_file(source: BinaryIO, name: str) -> str | None:
 
     The position of ``source`` is unchanged.
     """
-    return kind_of(source, name) if isinstance(source, BufferedReader) else None
+    return archive_kind(source, name) if isinstance(source, BufferedReader) else None
 
 
 def usable_lists(lists: ListsInFile) -> ListsInFile:

@@ -26,7 +26,7 @@ from archiver.helpers import run_to_completion
 from archiver.logs import get_log
 from archiver.model.imports import NO_CHOICES, UNEXPECTED, Choices, ImportStatus, ImportUndone
 from archiver.model.message import marked
-from archiver.search.query_tree import Condition, FieldCondition, write
+from archiver.search.query_tree import Condition, FieldCondition, query_text
 from archiver.services.crawling import pause_import
 from archiver.services.import_previews import PreviewedFiles
 from archiver.services.import_reading import (
@@ -580,7 +580,7 @@ class ImportUndo:
             raise InputError(
                 "This import can no longer be undone, because the index was rebuilt after it. "
                 "To delete its entries, search for {search}.",
-                search=write(FieldCondition(Condition.IMPORT, status.name)),
+                search=query_text(FieldCondition(Condition.IMPORT, status.name)),
             )
         return status
 

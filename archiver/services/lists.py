@@ -40,8 +40,8 @@ from archiver.model.entry_list import (
 from archiver.model.job import QueueCounts
 from archiver.model.listing import ListingQuery
 from archiver.search.query_parser import parse_query
-from archiver.search.query_tree import Condition, FieldCondition, write
-from archiver.services.editing import BATCH, Edited, Editing, clean_paths, in_batches
+from archiver.search.query_tree import Condition, FieldCondition, query_text
+from archiver.services.editing import BATCH, Edited, Editing, clean_paths, row_id_batches
 from archiver.services.entries import find_entry
 from archiver.services.search import Search, matching_entries
 
@@ -247,7 +247,7 @@ class EntryLists:
         def become(row: int, annotation: Annotation) -> Annotation:
             return annotation.in_lists({**annotation.lists, path: places[row]})
 
-        return await self._editing.apply_to_all(in_batches([*places]), become)
+        return await self._editing.apply_to_all(row_id_batches([*places]), become)
 
     async def keep_counts_current(self) -> None:
         """Update the counts after lists are viewed, without end."""
@@ -300,7 +300,7 @@ class EntryLists:
         self, path: str, become: Callable[[int, Annotation], Annotation]
     ) -> Edited:
         """Change all entries of a list and its nested lists, as one edit."""
-        query = ListingQuery(q=write(FieldCondition(Condition.LIST, f"{unquoted(path)}/")))
+        query = ListingQuery(q=query_text(FieldCondition(Condition.LIST, f"{unquoted(path)}/")))
         async with self._db.read() as conn:
             batches = matching_entries(conn, query, limit=BATCH)
             return await self._editing.apply_to_all(batches, become)

@@ -338,7 +338,7 @@ async def _copy_details(
                 if snapshot_row.row_id in needs
             },
         )
-        segments = await segment_rows.indexed(conn)
+        segments = await segment_rows.indexed_sizes(conn)
         known_ids = await segment_rows.ids(conn, [*segments])
         renditions = {
             row_id: tuple(

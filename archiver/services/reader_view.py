@@ -163,7 +163,7 @@ class Reader:
         reading = Reading(detail, snapshot, neighbours=neighbours)
         if not snapshot.article:
             return reading
-        article = await asyncio.to_thread(article_of, snapshot)
+        article = await asyncio.to_thread(shown_article, snapshot)
         archived_links = await self._archived_links(snapshot.entry.hash_url, article)
         q = listed.q if listed and neighbours else ""
         return await asyncio.to_thread(_prepared, reading, article, archived_links, q)
@@ -219,7 +219,7 @@ def _prepared(
     )
 
 
-def article_of(snapshot: SnapshotDetail) -> ArticleTree:
+def shown_article(snapshot: SnapshotDetail) -> ArticleTree:
     """Parse the article of a snapshot as it is shown; positions of highlights refer to its text."""
     article = ArticleTree(snapshot.article)
     article.drop_title(snapshot.entry.title or snapshot.entry.url)

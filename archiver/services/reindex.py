@@ -80,7 +80,7 @@ async def require_segments(old: Database, store: SegmentStore) -> None:
         StoreError: the segments can't be listed.
     """
     async with old.read() as conn:
-        indexed = await segment_rows.indexed(conn)
+        indexed = await segment_rows.indexed_sizes(conn)
     survey = await asyncio.to_thread(store.storage.survey)
     require_readable(dict(missing_segments(indexed, survey)))
 

@@ -135,7 +135,7 @@ class ResultIteration:
         return await self._read_entries(after, count)
 
     async def _read_documents(self, after: Place | None, count: int) -> Found:
-        places = await search.found(
+        places = await search.matching_documents(
             self._conn,
             self._split_query,
             self._request,
@@ -199,7 +199,7 @@ class Ranked:
     is_cut: bool
 
 
-async def candidates(
+async def ranking_candidates(
     conn: AsyncConnection, request: SearchRequest, after: Place | None = None
 ) -> Found:
     """Return the newest results after a position, for ranking."""
@@ -226,7 +226,7 @@ async def best(
     Args:
         conn: a connection.
         request: the query.
-        newest: a batch that ``candidates`` returned.
+        newest: a batch that ``ranking_candidates`` returned.
         is_later_batch: whether this is not the first batch. A later batch is ranked separately, and
             without the matches in title or tags that were already ranked with the first batch.
     """
@@ -244,7 +244,7 @@ async def best(
     if len(by_rank) >= MIN_FULL_MATCHES or fewer is None or position_after(newest):
         return Ranked(tuple(by_rank), 0, newest.continue_after is not None)
     partly = replace(request, tree=fewer)
-    other = await candidates(conn, partly)
+    other = await ranking_candidates(conn, partly)
     more = await _ranked(conn, partly, other)
     added = [each for each in more if each not in by_rank]
     is_cut = newest.continue_after is not None or other.continue_after is not None
@@ -277,7 +277,7 @@ async def _in_title_or_tags(conn: AsyncConnection, request: SearchRequest) -> di
     if not match:
         return {}
     named = replace(split(request.tree), match=match)
-    places = await search.found(conn, named, request, count=CANDIDATES // 5)
+    places = await search.matching_documents(conn, named, request, count=CANDIDATES // 5)
     pairs = zip(places.documents, places.entries, strict=True)
     return {row: entry_id for row, entry_id in pairs if entry_id is not None}
 

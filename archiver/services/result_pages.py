@@ -33,8 +33,8 @@ from archiver.services.result_iteration import (
     Found,
     ResultIteration,
     best,
-    candidates,
     position_after,
+    ranking_candidates,
 )
 
 _PLACE = re.compile(r"(-?[0-9]{1,18})\.([0-9]{1,18})?")
@@ -132,7 +132,7 @@ async def _read_batch(
     """Read the results of a batch, which is then sorted."""
     start = Place(0, position.batch_start) if position.batch_start else None
     if sort is Sort.BEST:
-        return _up_to(position.end, await candidates(conn, request, start))
+        return _up_to(position.end, await ranking_candidates(conn, request, start))
     walk = ResultIteration(conn, request, order=sort if sort is Sort.OLDEST else Sort.NEWEST)
     results = await walk.page(start, SORTED, can_continue=sort in _BY_DAY)
     return _up_to(position.end, results, oldest_first=sort is Sort.OLDEST)
@@ -171,7 +171,7 @@ def _position_of(after: Place | BatchPosition | None) -> BatchPosition:
     return after or BatchPosition()
 
 
-async def page_of(
+async def results_page(
     conn: AsyncConnection,
     request: SearchRequest,
     sort: Sort,
@@ -213,7 +213,7 @@ async def all_of(conn: AsyncConnection, request: SearchRequest, sort: Sort) -> S
         rows_of_results.extend(batch)
     if sort is not Sort.BEST:
         return await list_order.in_order(conn, rows_of_results, sort)
-    ranked = await best(conn, request, await candidates(conn, request))
+    ranked = await best(conn, request, await ranking_candidates(conn, request))
     first = dict.fromkeys(ranked.entries[: len(ranked.entries) - ranked.partial])
     return [*first, *(each for each in rows_of_results if each not in first)]
 

@@ -30,16 +30,16 @@ from archiver.search.query_tree import (
     conjunction,
     conjuncts,
     positive_terms,
+    query_text,
     with_last_word_as_prefix,
-    write,
 )
 from archiver.services.result_iteration import ResultIteration
 from archiver.services.result_pages import (
     BatchPosition,
     Page,
     all_of,
-    page_of,
     read_cursor,
+    results_page,
     write_cursor,
 )
 from archiver.services.search_results import (
@@ -213,8 +213,8 @@ class Search:
             sort=sort_of(query, tree),
             is_newest_only=page.is_newest_only,
             partial=page.partial,
-            used_query="" if used_tree == request.tree else write(used_tree),
-            suggestion=write(suggestion) if suggestion else "",
+            used_query="" if used_tree == request.tree else query_text(used_tree),
+            suggestion=query_text(suggestion) if suggestion else "",
         )
 
     async def all_in_order(self, query: ListingQuery) -> AsyncGenerator[ListedEntry, None]:
@@ -294,7 +294,7 @@ class Search:
         place = read_cursor(query.after) if query.after else None
         if isinstance(place, BatchPosition):
             request = replace(request, newest_entry=place.known)
-        return await page_of(conn, request, sort, place, query.limit)
+        return await results_page(conn, request, sort, place, query.limit)
 
     async def neighbours(
         self, query: ListingQuery, key: HashUrl, past: Sequence[str] = ()

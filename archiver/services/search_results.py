@@ -27,7 +27,7 @@ from archiver.search.query_tree import (
     Term,
     conjunction,
     conjuncts,
-    write,
+    query_text,
 )
 from archiver.search.snippets import SnippetPiece, snippet
 from archiver.search.words import phrase_of
@@ -134,7 +134,7 @@ async def _similar_name(conn: AsyncConnection, node: Node) -> Node | None:
         return None
     name = await spelling_candidates.nearest_names(conn, node.condition, node.value)
     better = replace(node, value=name) if name else None
-    return better if better and fits(better, write(better)) else None
+    return better if better and fits(better, query_text(better)) else None
 
 
 MAX_COUNTED = 1000
@@ -196,7 +196,7 @@ def _narrowing(field: str, value: FacetValue, tree: Node) -> FacetValue:
     conditions = [each for each in conjuncts(tree) if each != node]
     is_chosen = len(conditions) < len(conjuncts(tree))
     narrowed = conjunction(conditions if is_chosen else [*conditions, node])
-    query = write(narrowed)
+    query = query_text(narrowed)
     return replace(value, query=query, is_chosen=is_chosen) if fits(narrowed, query) else value
 
 

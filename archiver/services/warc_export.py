@@ -25,7 +25,7 @@ from operator import itemgetter
 from typing import IO, Any, cast
 
 from archiver import __version__
-from archiver.crawl.rebuild import capture_of, is_excluded_response
+from archiver.crawl.rebuild import capture_of_record, is_excluded_response
 from archiver.crawl.record_building import entry_note, snapshot_note
 from archiver.crawl.stored_content import read_snapshot_record, record_from_index
 from archiver.crawl.visit_result import replay_urls
@@ -653,7 +653,7 @@ class _Range:
             InvalidRecord, TruncatedRecord: the record is damaged.
         """
         record, place = scanned.record, Location(self._segment, scanned.offset, 0)
-        excluded = capture_of(record, place) if is_excluded_response(record) else None
+        excluded = capture_of_record(record, place) if is_excluded_response(record) else None
         is_request = record.type is RecordType.REQUEST and self._awaiting_request is not None
         request = record.block.read(MAX_REQUEST_BYTES) if is_request else b""
         location = scanned.place()

@@ -89,14 +89,14 @@ def read_web_annotation(document: Mapping[str, Any]) -> Highlight:
     created = document.get("created")
     return Highlight(
         id=key,
-        quote=text(quote["exact"]),
-        prefix=text(quote.get("prefix", "")),
-        suffix=text(quote.get("suffix", "")),
+        quote=text_value(quote["exact"]),
+        prefix=text_value(quote.get("prefix", "")),
+        suffix=text_value(quote.get("suffix", "")),
         start=int(place.get("start", -1)),
         colour=Colour(target.get("styleClass", Colour.YELLOW)),
-        note=text(document.get("body", {}).get("value", "")),
+        note=text_value(document.get("body", {}).get("value", "")),
         made_at=read_iso(created) if created else None,
-        timestamp=text(target.get("state", {}).get("sourceDate", "")),
+        timestamp=text_value(target.get("state", {}).get("sourceDate", "")),
     )
 
 
@@ -116,10 +116,10 @@ def read_annotation(document: Mapping[str, Any]) -> Annotation:
         for name, read in _FIELDS.items()
         if name != _GIVEN and name in document
     }
-    return Annotation(text(document[_GIVEN]), **values)
+    return Annotation(text_value(document[_GIVEN]), **values)
 
 
-def text(value: object) -> str:
+def text_value(value: object) -> str:
     """Return a JSON value as well-formed text."""
     return value if type(value) is str and value.isascii() else well_formed(str(value))
 
@@ -139,12 +139,12 @@ def _numbers(value: Any) -> tuple[int, ...]:
 
 
 def _texts(value: Any) -> tuple[str, ...]:
-    return tuple(map(text, value))
+    return tuple(map(text_value, value))
 
 
 _GIVEN, _MARKED = "url_given", "highlights"
 _READERS: Mapping[Any, Callable[[Any], Any]] = {
-    str: text,
+    str: text_value,
     bool: bool,
     int: int,
     tuple[str, ...]: _texts,
@@ -321,8 +321,8 @@ def _read(document: dict[str, Any]) -> EntryRecord:
     snapshot, failure = document.get("snapshot"), document.get("failure")
     return EntryRecord(
         at=read_iso(document["at"]),
-        hash_url=HashUrl(text(entry["hash_url"])),
-        url=text(entry["url"]),
+        hash_url=HashUrl(text_value(entry["hash_url"])),
+        url=text_value(entry["url"]),
         annotation=read_annotation(entry),
         revision=int(entry.get("revision", 0)),
         snapshot=_read_snapshot(snapshot) if snapshot else None,
@@ -352,29 +352,33 @@ def _write_snapshot(snapshot: SnapshotRecord) -> dict[str, Any]:
 
 def _read_snapshot(document: dict[str, Any]) -> SnapshotRecord:
     names = PageMetadata.__dataclass_fields__
-    metadata = {key: text(each) for key, each in document["metadata"].items() if key in names}
+    metadata = {key: text_value(each) for key, each in document["metadata"].items() if key in names}
     return SnapshotRecord(
-        timestamp=Timestamp(text(document["timestamp"])),
-        capture_url=text(document["capture_url"]),
-        capture_timestamp=Timestamp(text(document["capture_timestamp"])),
-        capture_record=RecordId(text(document["capture_record"])),
-        article=RecordId(text(document["article"])) if document["article"] else None,
-        article_of=Timestamp(text(document["article_of"])) if document["article_of"] else None,
-        extractor=text(document["extractor"]),
+        timestamp=Timestamp(text_value(document["timestamp"])),
+        capture_url=text_value(document["capture_url"]),
+        capture_timestamp=Timestamp(text_value(document["capture_timestamp"])),
+        capture_record=RecordId(text_value(document["capture_record"])),
+        article=RecordId(text_value(document["article"])) if document["article"] else None,
+        article_of=Timestamp(text_value(document["article_of"]))
+        if document["article_of"]
+        else None,
+        extractor=text_value(document["extractor"]),
         metadata=PageMetadata(**metadata),
         requisites=tuple(_read_outcome(each) for each in document["requisites"]),
         charset=_read_charset(document.get("charset")),
         rendering=Rendering(document.get("rendering", "")),
         renditions=tuple(_read_rendition(each) for each in document.get("likenesses", ())),
         appearance=_read_appearance(document.get("appearance")),
-        excluded_responses=tuple(RecordId(text(each)) for each in document.get("answers", ())),
+        excluded_responses=tuple(
+            RecordId(text_value(each)) for each in document.get("answers", ())
+        ),
     )
 
 
 def _read_charset(charset: object) -> Charset:
     if not isinstance(charset, dict):
         return Charset()
-    return Charset(text(charset.get("used", "")), text(charset.get("declared", "")))
+    return Charset(text_value(charset.get("used", "")), text_value(charset.get("declared", "")))
 
 
 def _read_appearance(appearance: object) -> QualitySignals:
@@ -422,7 +426,7 @@ def _write_outcome(outcome: RequisiteOutcome) -> dict[str, Any]:
 def _read_outcome(document: dict[str, Any]) -> RequisiteOutcome:
     failure, status = document.get("failure"), document.get("status")
     return RequisiteOutcome(
-        url=text(document["url"]),
+        url=text_value(document["url"]),
         kind=RequisiteKind(document["kind"]),
         status=None if status is None else int(status),
         failure=_read_failure(failure) if failure else None,
@@ -441,11 +445,11 @@ def _write_rendition(rendition: RenditionRef) -> dict[str, Any]:
 
 
 def _read_rendition(document: dict[str, Any]) -> RenditionRef:
-    digest = text(document.get("digest", ""))
+    digest = text_value(document.get("digest", ""))
     return RenditionRef(
         RenditionKind(document["kind"]),
-        text(document["media_type"]),
-        RecordId(text(document["record"])),
+        text_value(document["media_type"]),
+        RecordId(text_value(document["record"])),
         digest if is_digest(digest) else "",
     )
 
@@ -456,7 +460,9 @@ def _write_failure(failure: Failure) -> dict[str, Any]:
 
 
 def _read_failure(document: dict[str, Any]) -> Failure:
-    return Failure(FailureKind(document["kind"]), text(document["message"]), document.get("status"))
+    return Failure(
+        FailureKind(document["kind"]), text_value(document["message"]), document.get("status")
+    )
 
 
 DELETION_URI = "urn:archiver:deletion"
@@ -490,7 +496,7 @@ def read_deletion(block: bytes) -> Deletion:
             id=int(deletion["id"]),
             at=read_iso(document["at"]),
             deleted=tuple(_read_gone(each) for each in deletion["gone"]),
-            captures=tuple(RecordId(text(each)) for each in deletion["captures"]),
+            captures=tuple(RecordId(text_value(each)) for each in deletion["captures"]),
             restores=tuple(int(each) for each in deletion["restores"]),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -511,14 +517,14 @@ def _write_gone(deleted: DeletedEntry) -> dict[str, Any]:
 def _read_gone(document: dict[str, Any]) -> DeletedEntry:
     generation = document["generation"]
     return DeletedEntry(
-        hash_url=HashUrl(text(document["hash_url"])),
+        hash_url=HashUrl(text_value(document["hash_url"])),
         generation=None if generation is None else int(generation),
         snapshots=tuple(
-            DeletedSnapshot(Timestamp(text(timestamp)), RecordId(text(page)))
+            DeletedSnapshot(Timestamp(text_value(timestamp)), RecordId(text_value(page)))
             for timestamp, page in document["snapshots"]
         ),
         articles=tuple(
-            RemainingArticle(Timestamp(text(timestamp)), RecordId(text(article)))
+            RemainingArticle(Timestamp(text_value(timestamp)), RecordId(text_value(article)))
             for timestamp, article in document["articles"]
         ),
     )
@@ -556,8 +562,8 @@ def read_arrangement(block: bytes) -> Arrangement:
         document = json.loads(block)
         lists = tuple(
             EntryList(
-                text(each["path"]),
-                text(each.get("query", "")),
+                text_value(each["path"]),
+                text_value(each.get("query", "")),
                 colour=ListColour(each.get("colour", "")),
             )
             for each in document[LISTS]

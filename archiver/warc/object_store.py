@@ -31,7 +31,12 @@ from archiver.warc.durable_files import make_directory, sync_directory
 from archiver.warc.reader import ReadOnly, SegmentBytes
 from archiver.warc.segment_inventory import SegmentFile, Survey, UnusableFile
 from archiver.warc.segment_storage import UploadingStorage
-from archiver.warc.segment_versions import NextVersion, is_segment_name, remove_segment, superseded
+from archiver.warc.segment_versions import (
+    NextVersion,
+    is_segment_name,
+    remove_segment,
+    replaced_segments,
+)
 
 LISTED_AT_ONCE = 1000
 RETRIES = 2
@@ -360,7 +365,7 @@ class BucketStorage(UploadingStorage):
             if sizes.get(each.name, each.size) != each.size
         ]
         sizes |= {each.name: each.size for each in local.segments}
-        earlier = superseded([*sizes, *local.superseded])
+        earlier = replaced_segments([*sizes, *local.superseded])
         read = tuple(
             SegmentFile(name, sizes[name]) for name in sorted(sizes) if name not in earlier
         )

@@ -13,7 +13,7 @@ from pathlib import Path
 from archiver.errors import StoreError
 from archiver.warc.reader import ReadOnly, StoredRecord, read_record
 from archiver.warc.records import RecordType
-from archiver.warc.segment_versions import is_segment_name, superseded, writer_of
+from archiver.warc.segment_versions import is_segment_name, replaced_segments, writer_of
 
 SUFFIX = ".warc.gz"
 SOFTWARE = "archiver/"
@@ -79,7 +79,7 @@ def survey(directory: Path) -> Survey:
             truncated.append(file)
         else:
             segments.append(file)
-    earlier = superseded(each.name for each in segments)
+    earlier = replaced_segments(each.name for each in segments)
     read = tuple(each for each in segments if each.name not in earlier)
     return Survey(read, tuple(truncated), tuple(unusable_files), earlier)
 

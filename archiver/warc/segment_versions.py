@@ -92,7 +92,7 @@ def is_replaced(name: str, names: Collection[str]) -> bool:
     )
 
 
-def superseded(names: Iterable[str]) -> dict[str, str]:
+def replaced_segments(names: Iterable[str]) -> dict[str, str]:
     """Return the names of replaced segments, each with the name of the segment's last version."""
     by_stem: dict[str, list[str]] = defaultdict(list)
     for name in names:

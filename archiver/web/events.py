@@ -20,7 +20,7 @@ from archiver.errors import InputError
 from archiver.model.imports import ImportStatus
 from archiver.model.job import Change, ChangeCursor, Job
 from archiver.services.crawling import ChangeStream
-from archiver.web.api.json_http import adapter, number, numbers
+from archiver.web.api.json_http import adapter, integer_parameter, numbers
 from archiver.web.app_keys import LISTENERS, RUNTIME
 
 _HEARTBEAT_SECONDS = 15
@@ -46,7 +46,7 @@ async def events(request: web.Request) -> web.StreamResponse:
     when all requested jobs are finished. Without parameters, every change of any job from now on is
     sent with an `id`; send it as `Last-Event-ID` to continue.
     """
-    jobs, import_id = numbers(request, "jobs"), number(request, "import", 0)
+    jobs, import_id = numbers(request, "jobs"), integer_parameter(request, "import", 0)
     if jobs and import_id:
         raise InputError("Use either jobs=1,2,3 or import=1, not both.")
     changes = request.app[RUNTIME].change_stream

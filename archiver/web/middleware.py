@@ -31,7 +31,7 @@ from archiver.web.app_keys import LIMITS, METRICS, ORIGIN, REFLECTS, RUNTIME, SE
 from archiver.web.client_limits import TooManyListeners
 from archiver.web.pages.errors import error_page, passage
 from archiver.web.rendering import render
-from archiver.web.replay_requests import address_of, permission_of
+from archiver.web.replay_requests import permission_of, requested_memento
 from archiver.web.responses import (
     SMALLEST,
     is_packable,
@@ -254,7 +254,7 @@ def _requested_memento(request: web.Request) -> ReplayAddress | None:
         return None
     if request.headers.get("Sec-Fetch-Dest") not in _DOCUMENTS:
         return None
-    address = address_of(request.raw_path)
+    address = requested_memento(request.raw_path)
     return address if address and address.modifier in _PAGE_MODIFIERS else None
 
 

@@ -22,7 +22,7 @@ from archiver.model.entry_list import EntryList
 from archiver.model.imports import with_detail
 from archiver.model.language import LANGUAGES
 from archiver.model.message import Message
-from archiver.search.query_tree import Condition, FieldCondition, write
+from archiver.search.query_tree import Condition, FieldCondition, query_text
 from archiver.services.lists import Activity
 from archiver.web import auth
 from archiver.web.app_keys import RUNTIME, SIGNED_IN, WORDINGS
@@ -32,8 +32,8 @@ from archiver.web.static_files import preview_image_path, static_files
 from archiver.web.views import SideBar
 from archiver.web.wording import (
     Wording,
+    failure_label,
     preferred_language,
-    reason,
     sentences,
     status_sentence,
     why,
@@ -234,7 +234,9 @@ def environment(wording: Wording, base: str = "") -> Environment:
     jinja.filters.update(size=wording.size, number=wording.number, text=wording.text_of)
     jinja.filters.update(percent=wording.percent)
     jinja.filters.update(translated=wording.translated, why=partial(why, wording))
-    jinja.filters.update(reason=partial(reason, wording), why_no_feed=partial(why_no_feed, wording))
+    jinja.filters.update(
+        reason=partial(failure_label, wording), why_no_feed=partial(why_no_feed, wording)
+    )
     jinja.filters.update(row_reason=partial(_row_reason, wording))
     jinja.filters.update(date=date, iso=iso, epoch=epoch, minutes=minutes_to_read)
     jinja.filters.update(
@@ -313,7 +315,7 @@ def search_for_list(path: str) -> str:
 
 def search_for_feed(url: str) -> str:
     """Return the search that shows the entries of a feed."""
-    return write(FieldCondition(Condition.FEED, url))
+    return query_text(FieldCondition(Condition.FEED, url))
 
 
 def iso(value: datetime | Timestamp) -> str:

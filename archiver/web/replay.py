@@ -30,7 +30,7 @@ from archiver.web.origin import base_path, is_replay_origin, replay_origin, serv
 from archiver.web.pages.errors import not_in_archive
 from archiver.web.pages.snapshot import captures
 from archiver.web.replay_requests import FrameRequest, permission_of, without_token
-from archiver.web.responses import SMALLEST, is_packable, send, takes_gzip, vary
+from archiver.web.responses import SMALLEST, is_packable, send_pieces, takes_gzip, vary
 
 _REQUISITES = frozenset({Modifier.IMAGE, Modifier.STYLE, Modifier.SCRIPT})
 _EXACT_DIGITS = 14
@@ -207,4 +207,4 @@ async def _stream(
             is_packed = takes_gzip(request)
     if replayed.status not in _WITHOUT_LENGTH and not is_packed:
         response.content_length = replayed.length
-    return await send(request, response, replayed.body, is_packed=is_packed)
+    return await send_pieces(request, response, replayed.body, is_packed=is_packed)

@@ -43,7 +43,7 @@ def without_token(raw_path: str) -> str | None:
     return ROOT + target[match.end() :] if match else target
 
 
-def address_of(raw_path: str) -> ReplayAddress | None:
+def requested_memento(raw_path: str) -> ReplayAddress | None:
     """Return the memento that a path requests; None if it is not a replay path."""
     path = without_token(raw_path)
     try:
@@ -55,7 +55,7 @@ def address_of(raw_path: str) -> ReplayAddress | None:
 def permission_of(request: web.Request) -> Permission | None:
     """Return the permission in a path, if its access token is valid for that path."""
     token = token_of(request.raw_path)
-    address = address_of(request.raw_path) if token else None
+    address = requested_memento(request.raw_path) if token else None
     if token is None or address is None:
         return None
     return request.app[PERMISSIONS].opens(token, address)

@@ -79,10 +79,10 @@ async def stream(
     if may_be_packed:
         vary(response)
     is_packed = may_be_packed and takes_own_gzip(request)
-    return await send(request, response, pieces, is_packed=is_packed)
+    return await send_pieces(request, response, pieces, is_packed=is_packed)
 
 
-async def send(
+async def send_pieces(
     request: web.Request,
     response: web.StreamResponse,
     pieces: AsyncGenerator[bytes, None],

@@ -328,7 +328,7 @@ def why_no_feed(wording: Wording, state: FeedState) -> str:
     """Return why a feed could not be read; the English message if the reason is unknown."""
     if wording.is_source or not state.reason:
         return state.problem
-    return reason(wording, state.reason)
+    return failure_label(wording, state.reason)
 
 
 def sentences(wording: Wording) -> dict[str, str]:
@@ -346,7 +346,7 @@ def status_sentence(wording: Wording) -> str:
     return wording.translated(ANSWERED)
 
 
-def reason(wording: Wording, text: str) -> str:
+def failure_label(wording: Wording, text: str) -> str:
     """Return the label of a group of failures.
 
     ``text`` is the kind of the failures, followed by the HTTP status if there is one.

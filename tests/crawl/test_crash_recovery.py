@@ -77,7 +77,7 @@ async def test_a_truncated_tail_is_moved_to_its_own_file(dead_data, start_crawl)
             tail_path.unlink()
             assert crawl.context.store.storage.unusable_files == ()
             async with crawl.context.db.read() as conn:
-                assert await segment_rows.indexed(conn) == {segment.name: segment.size}
+                assert await segment_rows.indexed_sizes(conn) == {segment.name: segment.size}
 
 
 async def test_a_segment_of_a_living_process_is_not_truncated(start_crawl, live):
@@ -170,7 +170,7 @@ async def test_a_page_that_another_process_captured_later_is_captured_once(
             timestamps = (
                 (await conn.execute(text("SELECT timestamp FROM snapshot"))).scalars().all()
             )
-            files = await segment_rows.indexed(conn)
+            files = await segment_rows.indexed_sizes(conn)
         (job,) = await crawl.jobs()
     assert live.requests["/foxes"] == 2
     assert stored.timestamp == job.timestamp
@@ -254,7 +254,7 @@ async def test_an_unreadable_segment_does_not_delay_other_segments(
 
         assert [each.name for each in crawl.context.store.storage.unusable_files] == [OURS]
         async with crawl.context.db.read() as conn:
-            assert (await segment_rows.indexed(conn))[segment.name] == segment.size
+            assert (await segment_rows.indexed_sizes(conn))[segment.name] == segment.size
 
 
 async def test_a_segment_still_being_copied_is_read_completely_later(dead_data, start_crawl):
@@ -277,4 +277,4 @@ async def test_a_segment_still_being_copied_is_read_completely_later(dead_data, 
         await recover(crawl.context.db, crawl.context.store)
         assert crawl.context.store.storage.unusable_files == ()
         async with crawl.context.db.read() as conn:
-            assert await segment_rows.indexed(conn) == {copy.name: len(whole)}
+            assert await segment_rows.indexed_sizes(conn) == {copy.name: len(whole)}

@@ -50,7 +50,7 @@ from archiver.model.rendering import Limit, NewRendition, QualitySignals, Rendit
 from archiver.model.requisite import RequisiteKind, RequisiteOutcome
 from archiver.model.seed import Seed
 from archiver.pages.article_text import to_text, whole
-from archiver.search.search_document import indexed
+from archiver.search.search_document import index_words
 from archiver.services.deletion import EntryDeletion
 from archiver.warc.records import NOT_REPLAYED
 from archiver.warc.segments import SegmentStore
@@ -205,7 +205,7 @@ def _with_text(article: Article) -> Article:
     """Return an article with its text; a deferred article has none."""
     text = _text_of(whole(article))
     read = article if article.extractor else replace(article, html="", head="")
-    return replace(read, text=text, words=indexed(text))
+    return replace(read, text=text, words=index_words(text))
 
 
 def _text_of(html: str) -> str:
@@ -337,7 +337,7 @@ class Archive:
             newer = "1" if snapshot.extractor == "0" else EXTRACTOR_VERSION
             metadata = PageMetadata(title=f"again {newer}")
             html = "" if snapshot.title == "again 1" else f"<p>vole {newer}</p>"
-            words = indexed(_text_of(html))
+            words = index_words(_text_of(html))
             article = Article(metadata, html, _text_of(html), extractor=newer, words=words)
             moment = to_datetime(snapshot.timestamp)
             record = read_snapshot_record(self.store, each.record)

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from io import BytesIO
 
-from archiver.crawl.record_building import Originals, Plan, capture_of, plan_exchange
+from archiver.crawl.record_building import Originals, Plan, capture_of_exchange, plan_exchange
 from archiver.model.capture import Exchange
 from archiver.warc.records import RecordType, digest_of, new_record_id
 
@@ -22,7 +22,7 @@ def exchange(url, *, chunked):
 def types(*exchanges):
     plan, originals = Plan(), Originals()
     for each in exchanges:
-        plan_exchange(plan, each, capture_of(each, new_record_id()), originals)
+        plan_exchange(plan, each, capture_of_exchange(each, new_record_id()), originals)
     return [each.type for each in plan.records]
 
 

@@ -20,14 +20,14 @@ async def test_visits_that_arrive_during_a_write_form_one_batch(crawl, live):
     for url in urls:
         await crawl.context.recorder.keep(await crawl.context.fetcher.fetch(OutgoingRequest(url)))
     async with crawl.context.db.read() as conn:
-        assert await segment_rows.indexed(conn) == {}
+        assert await segment_rows.indexed_sizes(conn) == {}
 
     async with crawl.recording():
         pass
 
     (segment,) = survey(crawl.context.store.directory).segments
     async with crawl.context.db.read() as conn:
-        assert await segment_rows.indexed(conn) == {segment.name: segment.size}
+        assert await segment_rows.indexed_sizes(conn) == {segment.name: segment.size}
         for url in urls:
             assert len(await captures.of_url(conn, url, limit=9)) == 1
 
@@ -47,7 +47,7 @@ async def test_a_failed_write_leaves_the_job_open(crawl, live):
         async with crawl.context.db.read() as conn:
             (job,) = await jobs.by_ids(conn, [lease.job_id])
             assert (job.state, job.attempts) == (State.FETCHING, 0)
-            assert await segment_rows.indexed(conn) == {}
+            assert await segment_rows.indexed_sizes(conn) == {}
 
         directory.unlink()
     frontier.finished(lease, responded=True)

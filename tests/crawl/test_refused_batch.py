@@ -62,7 +62,7 @@ async def test_written_records_are_indexed_later_without_another_visit(
     assert {name: live.requests[f"/{name}"] for name in NAMES} == {"foxes": 1, "geese": 1}
     async with crawl.context.db.read() as conn:
         written = {each.name: each.size for each in survey(crawl.context.store.directory).segments}
-        assert await segment_rows.indexed(conn) == written
+        assert await segment_rows.indexed_sizes(conn) == written
 
 
 async def test_records_that_are_always_refused_do_not_delay_others(crawl, live, caplog):

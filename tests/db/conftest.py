@@ -21,7 +21,7 @@ from archiver.model.listing import SearchDocument
 from archiver.model.page import PageMetadata
 from archiver.model.seed import Seed
 from archiver.search.query_parser import parse_query
-from archiver.search.search_document import indexed
+from archiver.search.search_document import index_words
 from tests.postgres import SERVER, administer
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -113,7 +113,7 @@ def capture() -> Callable[..., Capture]:
 
 def search_document(title: str, text: str) -> SearchDocument:
     """Return a search document with this title and text only."""
-    return SearchDocument(title=indexed(title), text=indexed(text))
+    return SearchDocument(title=index_words(title), text=index_words(text))
 
 
 @pytest.fixture
@@ -176,7 +176,9 @@ def find(db: Database) -> Callable[..., object]:
         query = parse_query(q)
         async with db.read() as conn:
             request = SearchRequest(query, filters or Filters(), SearchContext(NOW))
-            result = await search.found(conn, split(query), request, after=after, count=count)
+            result = await search.matching_documents(
+                conn, split(query), request, after=after, count=count
+            )
         pairs = zip(result.documents, result.entries, strict=True)
         return [(row, entry_id) for row, entry_id in pairs if entry_id is not None]
 

@@ -87,7 +87,7 @@ READS = {
     "entries by id": lambda conn: entries.by_ids(conn, [1, 2, 3]),
     "unrecorded": lambda conn: edit_history.unrecorded(conn, 50),
     **{
-        f"search, {where}": lambda conn, m=more: search.found(
+        f"search, {where}": lambda conn, m=more: search.matching_documents(
             conn, Split('"a"', EVERYTHING), filters_of("a"), count=50, **m
         )
         for where, more in {
@@ -95,7 +95,7 @@ READS = {
             "oldest": {"oldest_first": True},
         }.items()
     },
-    "search, narrowed": lambda conn: search.found(
+    "search, narrowed": lambda conn: search.matching_documents(
         conn, Split('"a"', parse_query("is:read")), filters_of("a"), count=50
     ),
     "entries of documents": lambda conn: search.entries_of(conn, [1], EVERYTHING, filters_of("a")),
@@ -130,7 +130,7 @@ READS = {
     "stated digests": lambda conn: captures.by_stated_digest(conn, ["sha1:0", "sha1:1"]),
     "snapshots of entry": lambda conn: snapshots.of_entry(conn, 1, limit=50),
     "snapshots latest": lambda conn: snapshots.latest_of(conn, [1, 2, 3]),
-    "snapshots around": lambda conn: snapshots.around(conn, 1, MOMENT),
+    "snapshots around": lambda conn: snapshots.nearest_rows(conn, 1, MOMENT),
     "snapshot neighbours": lambda conn: snapshots.neighbours(conn, 1, MOMENT),
     "snapshots after": lambda conn: snapshots.after(conn, 5, limit=50),
     **{

@@ -48,7 +48,7 @@ async def test_snapshots_before_and_after_a_time(db, entry_id):
 
     async with db.read() as conn:
         for seconds, result in AROUND.items():
-            both = await snapshots.around(conn, entry_id, at(seconds))
+            both = await snapshots.nearest_rows(conn, entry_id, at(seconds))
             assert moments(both) == expected(result), seconds
         for seconds, result in NEIGHBOURS.items():
             both = await snapshots.neighbours(conn, entry_id, at(seconds))

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from archiver.formats import archive_records
 from archiver.formats.archive_members import TarMembers
 from archiver.formats.archive_records import ForeignCapture, StoredResponses
-from archiver.formats.saved_pages import MAX_MIME_PARTS, mime_parts, page_of
+from archiver.formats.saved_pages import MAX_MIME_PARTS, mhtml_page, mime_parts
 from archiver.model.capture import Exchange, PayloadDigest, RecordId
 from archiver.model.seed import part_url
 from tests.formats.goldens import GOLDENS, A
@@ -206,7 +206,7 @@ def test_any_bytes_are_parsed(data, boundary):
     for each in (data, wrapped, MHTML[: len(data) * 20]):
         parts = mime_parts(each)
         is_page = any("html" in part.essence for part in parts)
-        assert (page_of(parts, A) is not None) == is_page
+        assert (mhtml_page(parts, A) is not None) == is_page
 
 
 def test_nested_parts_are_limited():

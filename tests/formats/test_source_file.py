@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archiver.formats.source_file import decode_head, is_text, read_text
+from archiver.formats.source_file import decode_head, looks_like_text, read_text
 
 TEXT = "Äpfel: “Öl” & naïve café\nhttps://a.example/\n"
 
@@ -48,5 +48,5 @@ def test_any_bytes_are_decoded(data: bytes) -> None:
 
     text.encode()
     assert "\0" not in text
-    is_text(data)
+    looks_like_text(data)
     decode_head(data)

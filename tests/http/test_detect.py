@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from archiver.http.encoding_detection import SAMPLE_BYTES, detect, is_enough_text
-from archiver.http.text_decoders import ENCODINGS, decode
+from archiver.http.text_decoders import ENCODINGS, decode_text
 
 NOWHERE = "http://127.0.0.1/"
 SENTENCES = {
@@ -29,14 +29,14 @@ def test_a_sentence_suffices_with_a_country_domain():
     for encoding, (domain, sentence) in SENTENCES.items():
         detected = detect(b"<title>x</title><p>" + written(encoding), f"http://a.{domain}/")
 
-        assert decode(written(encoding), detected) == sentence
+        assert decode_text(written(encoding), detected) == sentence
 
 
 def test_a_page_suffices_without_a_country_domain():
     for encoding in SENTENCES:
         detected = detect(b"<p>".join([written(encoding)] * 10), NOWHERE)
 
-        assert decode(written(encoding), detected) == SENTENCES[encoding][1]
+        assert decode_text(written(encoding), detected) == SENTENCES[encoding][1]
 
 
 def test_a_few_characters_of_english_are_windows_1252():

@@ -1,5 +1,5 @@
 from archiver.config import TRACKERS
-from archiver.http.urls import address_in, unwrapped, with_scheme, without_trackers, words_of
+from archiver.http.urls import address_in, search_words, unwrapped, with_scheme, without_trackers
 
 
 def test_a_missing_scheme_is_added_to_addresses():
@@ -62,7 +62,7 @@ def test_search_words_are_distinguished_from_addresses():
         ("kite\nheron", ""),
         ("", ""),
     ]:
-        assert words_of(text) == words
+        assert search_words(text) == words
 
 
 def test_words_that_may_be_an_address_are_reported():

@@ -11,8 +11,8 @@ from archiver.http.text_decoders import (
     ASCII_TRANSPARENT,
     ENCODINGS,
     SINGLE_BYTE,
-    decode,
     decode_part,
+    decode_text,
     decoder,
     encode_part,
     encode_query,
@@ -63,7 +63,7 @@ async def every_byte_and_pair_is_decoded_like_in_chromium(browser):
         differences[name] = {
             each
             for each, text in zip(inputs, theirs, strict=True)
-            if decode(each, name) != text and each not in MISREAD
+            if decode_text(each, name) != text and each not in MISREAD
         }
 
     assert {name: result for name, result in differences.items() if result} == LOOK_ALIKES
@@ -76,7 +76,7 @@ def test_chunks_of_any_size_give_the_same_text(name, data, cuts):
 
     pieces = [reading.decode(data[a:b]) for a, b in pairwise(places)]
 
-    assert "".join(pieces) + reading.decode(b"", True) == decode(data, name)
+    assert "".join(pieces) + reading.decode(b"", True) == decode_text(data, name)
 
 
 @given(st.sampled_from(sorted(ASCII_TRANSPARENT)), st.text())
@@ -113,8 +113,8 @@ def test_a_query_is_encoded_as_browsers_do():
 
 
 def test_unsafe_encodings_are_not_decoded():
-    assert decode(b"<script>", "replacement") == "\ufffd"
-    assert decode(b"", "replacement") == ""
+    assert decode_text(b"<script>", "replacement") == "\ufffd"
+    assert decode_text(b"", "replacement") == ""
 
 
 # WHATWG Encoding §4.2 has this many; detects a library that omits or adds one.

@@ -7,7 +7,7 @@ import pytest
 from archiver.pages import syntax_highlighting
 from archiver.pages.article_text import to_text
 from archiver.pages.sanitizer import sanitise
-from archiver.pages.syntax_highlighting import coloured, plain
+from archiver.pages.syntax_highlighting import coloured, without_highlighting
 
 
 def code(text, language):
@@ -22,7 +22,7 @@ def test_highlighting_adds_only_allowed_spans(text, language):
     result = coloured(html)
 
     assert language != "python" or "<span class=" in result
-    assert plain(result) == html
+    assert without_highlighting(result) == html
     assert sanitise(result) == result
     assert to_text(result) == to_text(html)
 

@@ -21,7 +21,7 @@ from archiver.pages.worker_messages import (
     unpack,
 )
 from archiver.pages.worker_pool import WorkerPool, unread_article
-from archiver.search.search_document import indexed
+from archiver.search.search_document import index_words
 
 PAGE = Document(
     b"<title>Hello</title><article><p>Words to be read, some.</p><img src=/a.png></article>",
@@ -81,7 +81,7 @@ async def test_every_type_of_document_has_an_article(pool):
     for text in ("two kites", "two kit\u00e9s"):
         document = Document(text.encode(), "text/plain", "", "http://example.com/name.txt")
         article = await pool.extract(document)
-        assert article.words == indexed(text)
+        assert article.words == index_words(text)
         assert not text.isascii() or unread_article(document, Discovery()).words == article.words
 
     for kind, part in (("text/plain", "<pre>"), ("image/png", "<img"), ("application/pdf", "")):

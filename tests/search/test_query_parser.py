@@ -24,7 +24,7 @@ from archiver.search.query_tree import (
     disjunction,
     negate,
     positive_terms,
-    write,
+    query_text,
 )
 
 ONE, TWO, THREE = Term("one"), Term("two"), Term("three")
@@ -155,7 +155,7 @@ def test_any_query_is_parsed_or_has_an_error_position(text):
     tree, refused = read(text)
 
     if refused is None:
-        assert parse_query(write(tree)) == tree
+        assert parse_query(query_text(tree)) == tree
     else:
         assert 0 <= refused.at < refused.at + refused.length <= len(text)
         assert str(refused)
@@ -166,7 +166,7 @@ def test_a_condition_is_added_only_if_the_result_can_be_parsed(text, times, leng
     tree, _ = read(" ".join([text] * times))
     more = conjunction([tree or EVERYTHING, FieldCondition(Condition.TAG, "a" * length)])
 
-    assert fits(more, write(more)) == (read(write(more))[1] is None)
+    assert fits(more, query_text(more)) == (read(query_text(more))[1] is None)
 
 
 def read(text):
@@ -224,4 +224,4 @@ TREES = st.recursive(
 
 @given(TREES)
 def test_a_printed_tree_is_parsed_into_the_same_tree(tree):
-    assert parse_query(write(tree)) == tree
+    assert parse_query(query_text(tree)) == tree

@@ -16,7 +16,7 @@ from archiver.model.export_kinds import BY_KEY
 from archiver.model.listing import ListingQuery
 from archiver.services import book_exports
 from archiver.services.export_selection import Selected
-from archiver.services.exports import TITLE, title_of
+from archiver.services.exports import TITLE, export_title
 from tests.conftest import filled_by, saved_url
 
 PNG = b64decode(
@@ -88,7 +88,7 @@ async def test_a_book_has_the_chosen_title_and_no_empty_chapters(saved_urls, arc
     assert len([each for each in book.namelist() if "chapter-" in each]) == len(saved_urls)
     assert counts[-1] == len(saved_urls)
     unprintable = replace(chosen, title="\0\ufffe", query=ListingQuery(tag="t"))
-    assert title_of(unprintable) == TITLE
+    assert export_title(unprintable) == TITLE
     links_only = Selected(ListingQuery("is:waiting"))
     with pytest.raises(NotFound, match="no articles or notes"):
         await whole(await archive.exporting.begin(BY_KEY["epub"], links_only, name="x.epub"))

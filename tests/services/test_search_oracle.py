@@ -20,7 +20,7 @@ from archiver.model.annotation import Annotation, Highlight
 from archiver.model.capture import Capture, HashUrl, Location, PayloadDigest, RecordId
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.imports import CaptureWhen
-from archiver.model.listing import ListingQuery, Sort, kind_of
+from archiver.model.listing import ListingQuery, Sort, snapshot_kind
 from archiver.model.page import PageMetadata
 from archiver.model.seed import Seed
 from archiver.search.query_parser import parse_query
@@ -35,9 +35,9 @@ from archiver.search.query_tree import (
     conjunction,
     disjunction,
     negate,
-    write,
+    query_text,
 )
-from archiver.search.search_document import indexed, link_document, page_document
+from archiver.search.search_document import index_words, link_document, page_document
 from archiver.search.words import words_of
 from archiver.services.search import Search, matching_entries
 
@@ -192,7 +192,7 @@ async def index(conn, n, page):
             urls=(page.url,),
             host=host(page.url),
             media_type=page.media_type,
-            words=indexed(page.text),
+            words=index_words(page.text),
             revision=0,
         ),
     )
@@ -263,7 +263,7 @@ def has_happened(node, page) -> bool:
 
 
 def has_words(page, value) -> bool:
-    count = len(indexed(page.text).split()) if is_saved(page) else 0
+    count = len(index_words(page.text).split()) if is_saved(page) else 0
     return has_document(page) and is_among(count, value)
 
 
@@ -345,7 +345,8 @@ IS_SO = {
     Condition.TAG: lambda page, value: atoms(value) in [atoms(each) for each in page.tags],
     Condition.LANG: is_in,
     Condition.TYPE: lambda page, value: (
-        is_saved(page) and kind_of(page.media_type, len(indexed(page.text).split())) == value
+        is_saved(page)
+        and snapshot_kind(page.media_type, len(index_words(page.text).split())) == value
     ),
     Condition.STATUS: has_status,
     Condition.FAILED: lambda page, value: page.state == "failed" and value in REASONS,
@@ -443,7 +444,10 @@ async def test_a_query_finds_the_pages_that_match_its_tree(archive, trees):
     async with open_index(archive) as database:
         listing = Search(database, None)
         for n, tree in enumerate(trees):
-            q, expected = write(tree), [n for n, page in enumerate(PAGES) if matches(tree, page)]
+            q, expected = (
+                query_text(tree),
+                [n for n, page in enumerate(PAGES) if matches(tree, page)],
+            )
             assert await search_rows(database, q) == expected, q
             if n % 2:
                 assert await paged(listing, q, "oldest") == expected, q
@@ -452,7 +456,7 @@ async def test_a_query_finds_the_pages_that_match_its_tree(archive, trees):
 
 
 async def test_each_condition_and_prefix_finds_the_pages_that_meet_it(archive):
-    prefixes = [write(Term(each, prefix=True)) for each in "abgknrtux"]
+    prefixes = [query_text(Term(each, prefix=True)) for each in "abgknrtux"]
     async with open_index(archive) as database:
         for q in (*CONDITIONS, *prefixes):
             expected = [n for n, page in enumerate(PAGES) if matches(parse_query(q), page)]

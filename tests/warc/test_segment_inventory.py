@@ -6,7 +6,12 @@ import pytest
 
 from archiver.errors import StoreError
 from archiver.warc.segment_inventory import is_written_by_us, survey
-from archiver.warc.segment_versions import is_segment_name, next_version, serial_of, superseded
+from archiver.warc.segment_versions import (
+    is_segment_name,
+    next_version,
+    replaced_segments,
+    serial_of,
+)
 from tests.stored_records import records
 from tests.warcs import Warc
 
@@ -98,7 +103,7 @@ def test_the_highest_version_of_a_segment_is_read():
         (["00001", "00002"], {}),
         (["00001", "00001.2", "00001.3"], {"00001": "00001.3", "00001.2": "00001.3"}),
     ]:
-        result = superseded(map(segment, names))
+        result = replaced_segments(map(segment, names))
 
         assert result == {segment(was): segment(to) for was, to in expected.items()}
 

@@ -81,7 +81,7 @@ _SOURCES = {
 }
 
 
-def finish(root: Element, url: str, base: str) -> None:
+def complete_article(root: Element, url: str, base: str) -> None:
     """Complete an article: absolute addresses, link targets, media controls, no empty elements.
 
     Args:

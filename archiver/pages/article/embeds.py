@@ -8,7 +8,7 @@ from lxml import etree
 from lxml.etree import _Element as Element
 
 from archiver.pages.article.tree import (
-    around,
+    ancestors,
     first_text,
     outermost,
     remove,
@@ -146,7 +146,7 @@ _VIMEO = re.compile(r"/video/([0-9]+)")
 def normalise_embeds(root: Element) -> None:
     """Replace embeds by cards (links to the embedded page); remove those that are not content."""
     _show_empty_posts(root)
-    holding = around(root.iter("img"))
+    holding = ancestors(root.iter("img"))
     for element in list(root.iter("iframe", "embed", "object")):
         if element.getparent() is None:
             continue
@@ -203,7 +203,7 @@ def is_embed(element: Element, url: str) -> bool:
 
 
 def _card(element: Element, url: str) -> Element:
-    link = page_of(url)
+    link = media_page(url)
     host = _host(link) or "this site"
     title = " ".join((element.get("title") or element.get("aria-label") or "").split())
     card = etree.Element("a", {"class": "embed", "href": link})
@@ -211,7 +211,7 @@ def _card(element: Element, url: str) -> Element:
     return card
 
 
-def page_of(url: str) -> str:
+def media_page(url: str) -> str:
     """Return the URL of the page with a player's media, or the URL itself if it is unknown."""
     host = _host(url)
     if not host:

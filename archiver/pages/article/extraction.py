@@ -18,7 +18,7 @@ from archiver.model.page import Article, PageMetadata
 from archiver.pages.article.boilerplate import Rules, remove_boilerplate
 from archiver.pages.article.code_blocks import normalise_code
 from archiver.pages.article.completion import (
-    finish,
+    complete_article,
     make_ids_unique,
     set_direction,
     text_direction,
@@ -37,7 +37,7 @@ from archiver.pages.article.headline import (
     insert_lead,
     move_infoboxes,
     take_head,
-    title_of,
+    title_heading,
 )
 from archiver.pages.article.hidden_sources import (
     POSSIBLE,
@@ -146,10 +146,10 @@ def extract_article(html: str, url: str, *, part: int = 1) -> Article:
     page = parse(html)
     if page is None:
         return text_article(without_tags(html), title="")
-    return article_of(page, html, url, read_metadata(page, url), part=part)
+    return extract_parsed(page, html, url, read_metadata(page, url), part=part)
 
 
-def article_of(
+def extract_parsed(
     page: LexborHTMLParser,
     html: str,
     url: str,
@@ -211,7 +211,7 @@ def _read(
     direction = text_direction(page, body)
     _normalise(body, source)
     if not whole:
-        drop_surroundings(body, title_of(body, metadata.title), url)
+        drop_surroundings(body, title_heading(body, metadata.title), url)
     article = body if whole else choose_article(body)
     if not whole:
         body, article = _with_hidden(page, hidden, source, (body, article))
@@ -224,7 +224,7 @@ def _read(
     drop_above_title(article, metadata.title)
     normalise_embeds(article)
     move_infoboxes(article)
-    finish(article, url, base)
+    complete_article(article, url, base)
     if part > 1:
         make_ids_unique(article, part)
     take_head(article, head, metadata.title)

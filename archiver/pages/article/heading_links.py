@@ -13,7 +13,7 @@ from lxml.etree import _Element as Element
 
 from archiver.pages.article.blocks import is_phrasing
 from archiver.pages.article.elements import HEADINGS, KEPT_EMPTY
-from archiver.pages.article.headline import title_of
+from archiver.pages.article.headline import title_heading
 from archiver.pages.article.tree import remove
 
 _FEWEST_LINKS = 3
@@ -32,7 +32,7 @@ _MAX_SIBLINGS = 50
 
 def drop_above_title(root: Element, title: str) -> None:
     """Remove elements before the title's heading that consist mostly of links."""
-    heading = title_of(root, title)
+    heading = title_heading(root, title)
     if heading is None or len("".join(heading.itertext()).strip()) < _LEAST_OF_TITLE * len(title):
         return
     around = [heading, *heading.iterancestors()]

@@ -205,7 +205,7 @@ class Lead:
 
 def find_lead(body: Element, title: str, byline: str) -> Lead:
     """Return the lead: copies of elements around the title and before the first paragraph."""
-    heading = title_of(body, title)
+    heading = title_heading(body, title)
     if heading is None:
         return Lead()
     collector = _LeadCollector(_bare_lead(byline))
@@ -323,7 +323,7 @@ class _LeadCollector:
         return linked < _LINKED * len(text) and not is_byline and not has_more
 
 
-def title_of(body: Element, title: str) -> Element | None:
+def title_heading(body: Element, title: str) -> Element | None:
     """Return the heading with the page's title; None if there is none."""
     title = _bare_lead(title)
     if not title:

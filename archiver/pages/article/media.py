@@ -7,7 +7,7 @@ from typing import Final
 from lxml import etree
 from lxml.etree import _Element as Element
 
-from archiver.pages.article.tree import around, lengths, outermost, prepend, remove, replace
+from archiver.pages.article.tree import ancestors, lengths, outermost, prepend, remove, replace
 from archiver.pages.css_references import rewrite_css
 from archiver.pages.foreign_elements import PRESENTATION
 from archiver.pages.references import (
@@ -33,7 +33,7 @@ def normalise_captions(root: Element) -> None:
     """
     loose = [each for each in root.iter("figcaption") if _figure_of(each) is None]
     sizes = lengths(root) if loose else {}
-    pictured = around(root.iter(*_CAPTIONED)) if loose else set()
+    pictured = ancestors(root.iter(*_CAPTIONED)) if loose else set()
     for caption in loose:
         if _figure_of(caption) is None:
             _find_figure(caption, sizes, pictured)
@@ -214,7 +214,7 @@ def normalise_media(body: Element) -> None:
         if next(picture.getparent().iter("img"), None) is None:
             _add_image(picture)
     pictured = [each for each in body.iter("figure", "div", "span", "a") if _has_picture_name(each)]
-    holding = around(body.iter("img", "svg", "video")) if pictured else set()
+    holding = ancestors(body.iter("img", "svg", "video")) if pictured else set()
     done: set[Element] = set()
     for element in pictured:
         is_new = element not in holding and done.isdisjoint(element.iterancestors())

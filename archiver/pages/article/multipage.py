@@ -10,7 +10,7 @@ from selectolax.lexbor import LexborHTMLParser
 from archiver.http.urls import join
 from archiver.model.page import Article
 from archiver.pages.article_text import whole
-from archiver.pages.metadata import is_article
+from archiver.pages.metadata import declares_article
 from archiver.pages.references import clean_reference
 
 _NEXT = "link[rel~='next' i][href], a[rel~='next' i][href]"
@@ -46,7 +46,7 @@ def find_next_part(tree: LexborHTMLParser, url: str) -> str | None:
     URL shows whether the link leads to the next page of the article.
     """
     links = tree.css(_NEXT)[:_MAX_LINKS]
-    if not links or not is_article(tree):
+    if not links or not declares_article(tree):
         return None
     for each in links:
         target = join(url, clean_reference(each.attributes.get("href") or ""))

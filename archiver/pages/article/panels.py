@@ -20,7 +20,7 @@ from archiver.pages.article.elements import (
     named,
 )
 from archiver.pages.article.scoring import Measure, measure_in
-from archiver.pages.article.tree import around, first_text, prepend, remove
+from archiver.pages.article.tree import ancestors, first_text, prepend, remove
 
 MAX_LABEL = 200
 MAX_TAB = 80
@@ -84,7 +84,7 @@ def normalise_panels(body: Element) -> None:
 
 def _normalise_tabs(body: Element, tab_lists: list[_Tabs], measures: _Measures) -> None:
     """Show code and prose of unselected tabs, and label every panel with the name of its tab."""
-    coded = around(body.iter("pre")) if tab_lists else set()
+    coded = ancestors(body.iter("pre")) if tab_lists else set()
     for holder, tabs, panels in tab_lists:
         names = [first_text(each, MAX_TAB) for each in tabs]
         are_names = all(0 < len(each) <= MAX_TAB for each in names)

@@ -80,7 +80,7 @@ def outermost(root: Element, *tags: str) -> list[Element]:
     return outer
 
 
-def around(elements: Iterable[Element]) -> set[Element]:
+def ancestors(elements: Iterable[Element]) -> set[Element]:
     """Return all ancestors of the elements, visiting each path once."""
     ancestors: set[Element] = set()
     for element in elements:

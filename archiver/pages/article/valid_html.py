@@ -29,7 +29,7 @@ from archiver.pages.article.elements import (
     UNHEADED,
 )
 from archiver.pages.article.media import normalise_captions
-from archiver.pages.article.tree import around, prepend, remove, space_around, unwrap, with_words
+from archiver.pages.article.tree import ancestors, prepend, remove, space_around, unwrap, with_words
 from archiver.pages.sanitizer import TAGS
 
 _FOREIGN = frozenset({"svg", "math"})
@@ -84,7 +84,7 @@ def _html(root: Element) -> list[Element]:
 
 def _normalise_links(root: Element, with_text: set[Element]) -> None:
     """Give links a target and content, and remove nested links."""
-    playing = around(root.iter(*_PLAYED))
+    playing = ancestors(root.iter(*_PLAYED))
     linked: set[Element] = set()
     for link in list(root.iter("a")):
         inside = link in linked
@@ -223,7 +223,7 @@ def _lead_with_summary(element: Element) -> None:
 
 def _open_around_headings(summary: Element) -> None:
     """Remove blocks around headings in a summary, where they are invalid (HTML §4.11.2)."""
-    for each in around(summary.iter(*HEADINGS)).intersection(summary.iterdescendants()):
+    for each in ancestors(summary.iter(*HEADINGS)).intersection(summary.iterdescendants()):
         space_around(each)
         unwrap(each)
 
@@ -252,7 +252,7 @@ def _normalise_blocks(root: Element) -> None:
     for line in root.iter(*LINES):
         lined.update(line.iterdescendants())
     blocks = [each for each in elements if each.tag in FLOW or each.tag in PARTS]
-    holding = around(blocks) - lined
+    holding = ancestors(blocks) - lined
     for element in blocks:
         if element in lined:
             _put_in_line(element)

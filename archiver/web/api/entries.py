@@ -23,11 +23,11 @@ from archiver.web.api.json_http import (
     SiteRequest,
     TagChange,
     entry_response,
+    integer_parameter,
     json_response,
-    number,
     numbers,
-    query_of_request,
     read_json,
+    requested_query,
 )
 from archiver.web.app_keys import RUNTIME
 from archiver.web.origin import base_path
@@ -45,7 +45,7 @@ async def save(request: web.Request) -> web.StreamResponse:
 
 async def list_entries(request: web.Request) -> web.StreamResponse:
     """List or search entries."""
-    query = replace(query_of_request(request), limit=number(request, "limit", 50))
+    query = replace(requested_query(request), limit=integer_parameter(request, "limit", 50))
     page = await request.app[RUNTIME].search.listing(query)
     base = base_path(request)
     items = tuple(
@@ -66,7 +66,7 @@ async def saved(request: web.Request) -> web.StreamResponse:
 
 async def summary(request: web.Request) -> web.StreamResponse:
     """Count the entries of a list, up to 1,000, with facets."""
-    return json_response(await request.app[RUNTIME].search.summary(query_of_request(request)))
+    return json_response(await request.app[RUNTIME].search.summary(requested_query(request)))
 
 
 async def show_entry(request: web.Request) -> web.StreamResponse:
@@ -176,7 +176,7 @@ async def list_highlights(request: web.Request) -> web.StreamResponse:
     """List highlights by entry; `q` searches in highlights and notes."""
     query = request.query
     page = await request.app[RUNTIME].highlights.listing(
-        query.get("q", ""), query.get("after", ""), number(request, "limit", 50)
+        query.get("q", ""), query.get("after", ""), integer_parameter(request, "limit", 50)
     )
     return json_response(page)
 

@@ -207,7 +207,7 @@ async def read_json(request: web.Request, shape: type[_T]) -> _T:
     return value
 
 
-def number(request: web.Request, name: str, default: int) -> int:
+def integer_parameter(request: web.Request, name: str, default: int) -> int:
     """Return an integer query parameter.
 
     Raises:
@@ -229,7 +229,7 @@ def numbers(request: web.Request, name: str) -> list[int]:
     return [_whole(name, word.strip()) for word in words]
 
 
-def query_of_request(request: web.Request) -> ListingQuery:
+def requested_query(request: web.Request) -> ListingQuery:
     """Return the ``ListingQuery`` in the query parameters of a request."""
     query = request.query
     q, tag, host, status, sort, after = (query.get(name, "") for name in LISTING_PARAMETERS)

@@ -61,7 +61,7 @@ def _rejected_changes(form: MultiMapping[Any], error: InputError) -> RejectedCha
 async def undo(request: web.Request) -> web.StreamResponse:
     """Undo an edit."""
     form = await request.post()
-    undone = await request.app[RUNTIME].editing.undo(number(str(form.get("edit", ""))))
+    undone = await request.app[RUNTIME].editing.undo(parse_number(str(form.get("edit", ""))))
     return back(form, "/", undone=undone.changed)
 
 
@@ -69,23 +69,24 @@ async def notice_of(request: web.Request) -> EditNotice | None:
     """Return the notice about an edit, from the query of the URL; None if there is none."""
     current_url = _without_notices(request.path_qs)
     if undone := request.query.get("undone"):
-        return EditNotice(current_url, is_undone=number(undone) > 0)
+        return EditNotice(current_url, is_undone=parse_number(undone) > 0)
     if restored := request.query.get("restored"):
         not_restored, lost = (
-            number(request.query.get(each, "0")) for each in ("not_restored", "lost")
+            parse_number(request.query.get(each, "0")) for each in ("not_restored", "lost")
         )
         return EditNotice(
-            current_url, restored=RestoreResult(number(restored), not_restored, is_lost=lost > 0)
+            current_url,
+            restored=RestoreResult(parse_number(restored), not_restored, is_lost=lost > 0),
         )
-    queued, rescued = (number(request.query.get(each, "0")) for each in ("queued", "rescued"))
+    queued, rescued = (parse_number(request.query.get(each, "0")) for each in ("queued", "rescued"))
     if queued or rescued or request.query.get("nothing"):
         is_nothing = not (queued or rescued)
         return EditNotice(current_url, is_nothing=is_nothing, queued=queued, rescued=rescued)
     if deleted_count := request.query.get("deleted"):
-        deleted = await request.app[RUNTIME].deleting.find(number(deleted_count))
+        deleted = await request.app[RUNTIME].deleting.find(parse_number(deleted_count))
         return EditNotice(current_url, deleted=deleted) if deleted else None
     if edit := request.query.get("edit"):
-        edited = await request.app[RUNTIME].editing.find(number(edit))
+        edited = await request.app[RUNTIME].editing.find(parse_number(edit))
         return EditNotice(current_url, edited=edited) if edited else None
     return None
 
@@ -135,7 +136,7 @@ def _flag(form: MultiMapping[Any], name: str) -> bool | None:
     return {"1": True, "0": False}.get(form.getall(name, [""])[-1])
 
 
-def number(text: str) -> int:
+def parse_number(text: str) -> int:
     """Parse a number in a request, such as the id of a change.
 
     Raises:
@@ -226,7 +227,7 @@ def _path_after_deletion(path: str, deleted: Sequence[str]) -> str:
 async def restore(request: web.Request) -> web.StreamResponse:
     """Restore deleted entries if possible; the page lists those that could not be restored."""
     form = await request.post()
-    deletion = number(str(form.get("deletion", "")))
+    deletion = parse_number(str(form.get("deletion", "")))
     try:
         restored = await request.app[RUNTIME].deleting.undo(deletion)
     except (InputError, NotFound) as error:

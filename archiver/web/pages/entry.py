@@ -18,7 +18,7 @@ from archiver.services.search import Neighbour, Neighbours
 from archiver.web.api.json_http import list_query, parse_list_query
 from archiver.web.app_keys import PERMISSIONS, REFLECTS, RUNTIME
 from archiver.web.origin import replay_origin, service_origin
-from archiver.web.pages.editing import back, change_of, notice_of, number
+from archiver.web.pages.editing import back, change_of, notice_of, parse_number
 from archiver.web.rendering import minutes_to_read, render_with_sidebar, wording_of
 from archiver.web.views import (
     EditNotice,
@@ -98,7 +98,7 @@ async def text(request: web.Request) -> web.StreamResponse:
 async def store_reading_position(request: web.Request) -> web.StreamResponse:
     """Store how far an article is read."""
     form = await request.post()
-    block, percent = (number(str(form.get(each, ""))) for each in ("block", "percent"))
+    block, percent = (parse_number(str(form.get(each, ""))) for each in ("block", "percent"))
     entry = (await request.app[RUNTIME].entries.get(request.match_info["hash_url"])).entry
     place = ReadingPlace(block, min(percent, 100))
     await request.app[RUNTIME].reading_places.put(entry.hash_url, place)

@@ -17,11 +17,11 @@ from archiver.model.message import Message
 from archiver.services.export_files import ExportJob
 from archiver.services.export_selection import Selected
 from archiver.services.exports import schema as export_schema
-from archiver.web.api.json_http import query_of_request
+from archiver.web.api.json_http import requested_query
 from archiver.web.app_keys import RUNTIME
 from archiver.web.pages.editing import back, query_of
 from archiver.web.rendering import render_with_sidebar
-from archiver.web.responses import send
+from archiver.web.responses import send_pieces
 from archiver.web.views import SearchError
 
 LARGE_LIST, LARGE_EXPORT = 50_000, 1_000
@@ -132,7 +132,7 @@ async def download(request: web.Request) -> web.StreamResponse:
     )
     try:
         response = web.StreamResponse(headers=_headers(name, kind.media_type))
-        return await send(request, response, pieces)
+        return await send_pieces(request, response, pieces)
     finally:
         if damaged:
             query = replace(selected.query, q=name) if key else selected.query
@@ -181,7 +181,7 @@ def _headers(name: str, media_type: str) -> dict[str, str]:
 
 
 def _query_of(request: web.Request) -> ListingQuery:
-    listed = query_of_request(request)
+    listed = requested_query(request)
     return ListingQuery(listed.q, listed.tag, listed.host, listed.status)
 
 

@@ -14,9 +14,9 @@ from archiver.http.urls import (
     hash_url,
     is_hash_url,
     parse_entry_url,
+    search_words,
     with_scheme,
     without_trackers,
-    words_of,
 )
 from archiver.http.urls_in_text import first_url_in
 from archiver.model.annotation import AnnotationChange
@@ -52,7 +52,7 @@ async def add(request: web.Request) -> web.StreamResponse:
     """Save the URLs in the form and show their progress, or search for its words."""
     form = await request.post()
     text, tags = str(form.get("url", "")), str(form.get("tags", ""))
-    if words := words_of(text):
+    if words := search_words(text):
         raise web.HTTPSeeOther(f"/snapshots?{urlencode({'q': words})}")
     entries = request.app[RUNTIME].entries
     lines, trackers = text.split("\n"), request.app[RUNTIME].settings.trackers

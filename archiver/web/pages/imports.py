@@ -17,9 +17,9 @@ from archiver.services.import_previews import PreviewedFile
 from archiver.services.import_reading import KNOWN_FORMATS, KnownFormat, suffixes, typed_choices
 from archiver.services.imports import UndoPlan
 from archiver.web.app_keys import FORM_FIELDS, RUNTIME
-from archiver.web.pages.editing import number, return_path
+from archiver.web.pages.editing import parse_number, return_path
 from archiver.web.rendering import render_with_sidebar
-from archiver.web.responses import send
+from archiver.web.responses import send_pieces
 from archiver.web.uploads import MAX_COUNTED, import_from_form, page_from_form
 
 MAX_PICKABLE = 500
@@ -173,7 +173,7 @@ async def status(request: web.Request) -> web.StreamResponse:
         job,
         tuple(await runtime.import_reports.reasons(job.id)),
         failed=await runtime.crawl_status.failures_of(job.id) if job.counts.failed else (),
-        queued=number(queued) if queued else None,
+        queued=parse_number(queued) if queued else None,
         has_saved=await runtime.import_undo.has_created(job),
         is_undoing=runtime.import_undo.is_running(job.id),
         has_links=bool(job.without_capture) and await runtime.crawl_status.has_links(job.id),
@@ -248,7 +248,7 @@ async def send_report(request: web.Request, job: ImportStatus, form: str) -> web
             hdrs.CACHE_CONTROL: "private, no-store",
         }
     )
-    return await send(request, response, pieces)
+    return await send_pieces(request, response, pieces)
 
 
 def _status_of(error: InputError) -> int:

@@ -23,12 +23,12 @@ from archiver.search.query_tree import (
     IsValue,
     Node,
     conjuncts,
-    write,
+    query_text,
     write_value,
 )
 from archiver.services.list_exports import FeedForm
 from archiver.services.search import Listing, tree_of
-from archiver.web.api.json_http import LISTING_PARAMETERS, list_query, query_of_request
+from archiver.web.api.json_http import LISTING_PARAMETERS, list_query, requested_query
 from archiver.web.app_keys import RUNTIME
 from archiver.web.origin import base_path, public_origin
 from archiver.web.pages.editing import notice_of
@@ -91,7 +91,7 @@ _FILTER_PARAMETERS = tuple(name for name in LISTING_PARAMETERS if name != "after
 
 async def listing(request: web.Request) -> web.StreamResponse:
     """Show a page of entries."""
-    query = query_of_request(request)
+    query = requested_query(request)
     try:
         view = await _view(request, query)
     except InvalidQuery as error:
@@ -195,14 +195,14 @@ async def _heading(request: web.Request, query: ListingQuery) -> str:
     for node in typed:
         value = write_value(node.value) if isinstance(node, FieldCondition) else ""
         if not isinstance(node, FieldCondition):
-            words.append(write(node))
+            words.append(query_text(node))
         elif node.condition in _NAMED and value in _NAMES:
             names.append(_NAMES[value])
         elif node.condition in _PHRASES:
             value = await _feed_title(request, value) if node.condition is Condition.FEED else value
             phrases.append(Message(_PHRASES[node.condition], value=value.removesuffix("/")))
         else:
-            words.append(write(node))
+            words.append(query_text(node))
     search = " ".join(words)[:80]
     if search and (names or phrases):
         phrases.append(Message("matching “{search}”", search=search))
@@ -264,7 +264,7 @@ async def feed(request: web.Request) -> web.StreamResponse:
     form = FeedForm(request.match_info["form"])
     parameters = request.rel_url.raw_query_string
     body = await request.app[RUNTIME].feeds.write(
-        query_of_request(request),
+        requested_query(request),
         form,
         origin=public_origin(request) + base_path(request),
         path=f"{request.path}?{parameters}" if parameters else request.path,

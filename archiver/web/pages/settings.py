@@ -16,7 +16,7 @@ from archiver.web import auth
 from archiver.web.app_keys import RELOAD, RUNTIME
 from archiver.web.middleware import FORM_BYTES
 from archiver.web.origin import public_origin
-from archiver.web.pages.editing import notice_of, number
+from archiver.web.pages.editing import notice_of, parse_number
 from archiver.web.rendering import render_with_sidebar
 from archiver.web.views import (
     BinView,
@@ -201,7 +201,7 @@ async def change_bin(request: web.Request) -> web.StreamResponse:
     selected: dict[int, list[str]] = defaultdict(list)
     for each in form.getall("item", []):
         text, _, key = str(each).partition(" ")
-        selected[number(text)].append(key)
+        selected[parse_number(text)].append(key)
     if not selected:
         raise web.HTTPSeeOther("/bin?nothing=1")
     restored = not_restored = 0
