@@ -109,13 +109,14 @@ class Page:
         return str(result.get("errorText", ""))
 
     async def set_cookies(self, cookies: Iterable[Cookie]) -> None:
-        """Add cookies.
+        """Add cookies, except those that the browser rejects.
 
         A private cookie (``Cookie.is_private``) is not sent to subdomains, because they may belong
         to others.
         """
-        parameters = [_cookie(each) for each in cookies]
-        await self._call_method("Network.setCookies", cookies=parameters)
+        for each in cookies:
+            with suppress(BrowserError):
+                await self._call_method("Network.setCookie", **_cookie(each))
 
     async def seconds_unchanged(self) -> float:
         """Return the seconds since the last change of the page; 0 while it is starting."""
@@ -358,7 +359,7 @@ async def open_page(
 
 
 def _cookie(cookie: Cookie) -> dict[str, Any]:
-    """Return the parameters of ``Network.setCookies`` for a cookie."""
+    """Return the parameters of ``Network.setCookie`` for a cookie."""
     scheme = "https" if cookie.is_secure else "http"
     domain = cookie.is_for_subdomains and not cookie.is_private
     return {

@@ -72,8 +72,10 @@ async def test_a_refused_page_that_a_browser_gets_is_saved(rendering, live):
 
     async def after_check(request):
         if "session=1" not in request.headers.get("Cookie", ""):
-            fields = {"Location": "/check", "Set-Cookie": "session=1"}
-            return web.Response(status=302, headers=fields)
+            sent = web.Response(status=302, headers={"Location": "/check"})
+            for cookie in ("a=b\tc", "session=1"):  # Chromium rejects the first
+                sent.headers.add("Set-Cookie", cookie)
+            return sent
         is_let_in = "come=in" in request.headers.get("Cookie", "")
         text, status = (inside, 200) if is_let_in else (CHECK, 503)
         return web.Response(text=text, content_type="text/html", status=status)
