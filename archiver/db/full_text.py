@@ -275,7 +275,7 @@ class _Reader:
 
     def __init__(self, tokens: Sequence[str]) -> None:
         self._tokens = [*tokens, ""]
-        self._at = 0
+        self._pos = 0
 
     def either(self, columns: Sequence[str]) -> str:
         parts = [self._both(columns)]
@@ -298,7 +298,7 @@ class _Reader:
     def _one(self, columns: Sequence[str]) -> str:
         if self._accept("("):
             query = self.either(columns)
-            self._at += 1
+            self._pos += 1
             return query
         if self._accept("NEAR"):
             return self._near()
@@ -306,24 +306,24 @@ class _Reader:
             named = []
             while not self._accept("}"):
                 named.append(self._next())
-            self._at += 1
+            self._pos += 1
             return self._one([_COLUMNS[each] for each in named])
         if self._accept("^"):
             return _phrase(self._words(), (_FIRST,), is_open=False)
-        if not self._tokens[self._at].startswith('"'):
+        if not self._tokens[self._pos].startswith('"'):
             letter = _COLUMNS[self._next()]
-            self._at += 1
+            self._pos += 1
             return self._one((letter,))
         words = self._words()
         return _phrase(words, columns, is_open=self._accept("*"))
 
     def _near(self) -> str:
         """Parse ``NEAR(phrase phrase …, n)``: each phrase must be near the previous phrase."""
-        self._at += 1
+        self._pos += 1
         phrases = []
         while not self._accept(","):
             phrases.append(_phrase(self._words(), (), is_open=False))
-        distance, self._at = int(self._tokens[self._at]), self._at + 2
+        distance, self._pos = int(self._tokens[self._pos]), self._pos + 2
         pairs = pairwise(phrases)
         return f"({' & '.join(_close(one, other, distance) for one, other in pairs)})"
 
@@ -331,13 +331,13 @@ class _Reader:
         return self._next()[1:-1].replace('""', '"').split()
 
     def _next(self) -> str:
-        self._at += 1
-        return self._tokens[self._at - 1]
+        self._pos += 1
+        return self._tokens[self._pos - 1]
 
     def _accept(self, token: str) -> bool:
-        if self._tokens[self._at] != token:
+        if self._tokens[self._pos] != token:
             return False
-        self._at += 1
+        self._pos += 1
         return True
 
 

@@ -73,10 +73,10 @@ def to_xhtml(html: str) -> str:
 
 
 def _as_xml(html: str) -> Iterator[str]:
-    at = 0
+    pos = 0
     for tag in _TOKEN.finditer(html):
-        yield _text(html[at : tag.start()])
-        at = tag.end()
+        yield _text(html[pos : tag.start()])
+        pos = tag.end()
         closing, name, attributes = tag.groups()
         if closing:
             yield f"</{name}>" if name not in _VOID else ""
@@ -86,7 +86,7 @@ def _as_xml(html: str) -> Iterator[str]:
         )
         space = f' xmlns="{_NAMESPACES[name]}"' if name in _NAMESPACES else ""
         yield f"<{name}{space}{written}{'/' if name in _VOID else ''}>"
-    yield _text(html[at:])
+    yield _text(html[pos:])
 
 
 def _text(html: str) -> str:

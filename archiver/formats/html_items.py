@@ -114,13 +114,13 @@ def _pieces(chunks: Iterable[str]) -> Iterator[_Piece]:
         text = text_after + chunk
         last = text.rfind("<", max(0, len(text) - _MAX_CUT))
         text, text_after = (text[:last], text[last:]) if last >= 0 else (text, "")
-        at = 0
+        pos = 0
         for cut in _CUT.finditer(text):
-            parts.append(text[at : cut.start()][: MAX_PIECE - size])
+            parts.append(text[pos : cut.start()][: MAX_PIECE - size])
             yield _Piece(name, "".join(parts))
-            name, parts, size, at = cut[1].lower(), [], 0, cut.start()
+            name, parts, size, pos = cut[1].lower(), [], 0, cut.start()
         if size < MAX_PIECE:
-            parts.append(text[at:][: MAX_PIECE - size])
+            parts.append(text[pos:][: MAX_PIECE - size])
             size += len(parts[-1])
     yield _Piece(name, "".join(parts))
 
@@ -171,15 +171,15 @@ def _find_hidden(piece: _Piece, unclosed: set[str]) -> re.Match[str] | None:
     """
     if piece.name == "dd" or not _HIDDEN_STARTS.search(piece.html):
         return None
-    at = 0
+    pos = 0
     if text_ends := _TEXT_ENDS.get(piece.name):
         end = text_ends.search(piece.html)
-        at = end.end() if end else len(piece.html)
-    while match := _HIDDEN_STARTS.search(piece.html, at):
+        pos = end.end() if end else len(piece.html)
+    while match := _HIDDEN_STARTS.search(piece.html, pos):
         if match[1].lower() in unclosed:
-            at = match.end()
+            pos = match.end()
         elif end := _HIDDEN_ENDS[match[1].lower()].search(piece.html, match.start() + 2):
-            at = end.end()
+            pos = end.end()
         else:
             return match
     return None

@@ -40,7 +40,7 @@ class JsonText:
     def __init__(self, chunks: Iterator[str]) -> None:
         self._chunks = chunks
         self._buffer = ""
-        self._at = 0
+        self._pos = 0
         self._ended = False
         self._is_lines = False
 
@@ -49,7 +49,7 @@ class JsonText:
         is_array = self._peek() == "["
         self._is_lines = not is_array
         if is_array:
-            self._at += 1
+            self._pos += 1
         while (following := self._peek()) and not (is_array and following == "]"):
             yield from self._value()
 
@@ -65,35 +65,35 @@ class JsonText:
         """
         if self._peek() != "{":
             return
-        self._at += 1
+        self._pos += 1
         while (following := self._peek()) and following != "}":
             name = next(self._value(), None)
             if not isinstance(name, str) or not self._colon():
                 yield "", broken(str(name), format_problem(NO_JSON, "a name is missing"))
                 return
             if self._peek() == "[" and name in arrays:
-                self._at += 1
+                self._pos += 1
                 while (item := self._peek()) and item != "]":
                     for value in self._value():
                         yield name, value
-                self._at += 1
+                self._pos += 1
             else:
                 for value in self._value():
                     yield name, value
-        self._at += following == "}"
+        self._pos += following == "}"
 
     def _colon(self) -> bool:
         is_there = self._peek() == ":"
-        self._at += is_there
+        self._pos += is_there
         return is_there
 
     def _peek(self) -> str:
         """Return the next character that is not white space; empty at the end."""
         while True:
-            between = _BETWEEN.match(self._buffer, self._at)
-            self._at = between.end() if between else self._at
-            if self._at < len(self._buffer):
-                return self._buffer[self._at]
+            between = _BETWEEN.match(self._buffer, self._pos)
+            self._pos = between.end() if between else self._pos
+            if self._pos < len(self._buffer):
+                return self._buffer[self._pos]
             if not self._fill_buffer():
                 return ""
 
@@ -101,12 +101,12 @@ class JsonText:
         """Yield the next value; skip an invalid one and yield its problem."""
         while True:
             try:
-                value, end = _DECODER.raw_decode(self._buffer, self._at)
+                value, end = _DECODER.raw_decode(self._buffer, self._pos)
             except RecursionError:
                 yield self._skip_value(format_problem(NO_JSON, "it is nested too deeply"))
                 return
             except json.JSONDecodeError as error:
-                if self._may_be_truncated(error) and len(self._buffer) - self._at < MAX_VALUE:
+                if self._may_be_truncated(error) and len(self._buffer) - self._pos < MAX_VALUE:
                     problem = self._read_on()
                     if not problem:
                         continue
@@ -116,10 +116,10 @@ class JsonText:
                 return
             if end == len(self._buffer) and self._fill_buffer():
                 continue  # a number may continue
-            if self._is_lines and isinstance(value, str) and "\n" in self._buffer[self._at : end]:
+            if self._is_lines and isinstance(value, str) and "\n" in self._buffer[self._pos : end]:
                 yield self._skip_value(format_problem(NO_JSON, "a string is not closed"))
                 return
-            self._at = end
+            self._pos = end
             yield value
             return
 
@@ -127,8 +127,8 @@ class JsonText:
         """Read more of an incomplete value; return the reason if it is invalid or too large."""
         if not self._fill_buffer():
             return _ENDED
-        is_long = len(self._buffer) - self._at > _LONG
-        if is_long and self._buffer.count(",", self._at) > MAX_PARTS:
+        is_long = len(self._buffer) - self._pos > _LONG
+        if is_long and self._buffer.count(",", self._pos) > MAX_PARTS:
             return format_problem(NO_JSON, "it has too many parts")
         return ""
 
@@ -143,27 +143,27 @@ class JsonText:
         A value without brackets is skipped up to the end of its line. In JSON lines, any other
         value is skipped up to the next line that starts with an object.
         """
-        next_line = "\n" if self._buffer.startswith('"', self._at) else "\n{"
-        following = self._buffer.find(next_line, self._at, self._at + _MAX_LINE)
+        next_line = "\n" if self._buffer.startswith('"', self._pos) else "\n{"
+        following = self._buffer.find(next_line, self._pos, self._pos + _MAX_LINE)
         if self._is_lines and following > 0:
-            chunk = self._buffer[self._at : min(following, self._at + _MAX_EXCERPT)]
-            self._at = following
+            chunk = self._buffer[self._pos : min(following, self._pos + _MAX_EXCERPT)]
+            self._pos = following
             return broken(chunk.strip(), problem)
         chunk = ""
         depth = 0
         has_begun = False
         while True:
-            token = _SKIPPED.match(self._buffer, self._at)
+            token = _SKIPPED.match(self._buffer, self._pos)
             if token is None:
                 if not self._fill_buffer():
                     return broken(chunk.strip(), problem)
                 continue
             if token[0] in "]}" and depth == 0:
-                self._at += not has_begun
+                self._pos += not has_begun
                 return broken(chunk.strip(), problem)
             depth += (token[0] in "[{") - (token[0] in "]}")
             chunk += token[0][: _MAX_EXCERPT - len(chunk)]
-            self._at = token.end()
+            self._pos = token.end()
             has_begun = True
             is_line = token[0][0] not in '[{"' and "\n" in token[0]
             if depth == 0 and (token[0] in "]}" or is_line):
@@ -171,9 +171,9 @@ class JsonText:
 
     def _fill_buffer(self) -> bool:
         """Read at least as much as is buffered, so that rescanning stays linear."""
-        parts = [self._buffer[self._at :]]
+        parts = [self._buffer[self._pos :]]
         size, read = max(1, len(parts[0])), 0
-        self._at = 0
+        self._pos = 0
         while read < size and not self._ended:
             chunk = next(self._chunks, None)
             if chunk is None:

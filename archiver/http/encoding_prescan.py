@@ -101,8 +101,8 @@ def _in_head(data: bytes, last: int) -> _Declared:
         name = tag[2].lower()
         if name not in _HEAD and (name != b"head" or tag[1]):
             raise _EndOfDataError
-        at = _end_of_tag(data, tag.end())
-        return at if tag[1] else _end_of_raw_text(data, name, at)
+        pos = _end_of_tag(data, tag.end())
+        return pos if tag[1] else _end_of_raw_text(data, name, pos)
 
     return _first_declaration(data, last, _HEAD_TAG, index_after)
 
@@ -117,51 +117,51 @@ def _first_declaration(
 
     ``index_after`` returns the index at which the search continues after any other tag.
     """
-    at = 0
-    while markup := _MARKUP.search(data, at, last):
-        at = markup.start()
-        if data.startswith(b"<!--", at):
-            at = _position_after(data, b"-->", at + 2)
-        elif meta := _META.match(data, at):
-            at = _end_of_tag(data, meta.end())
-            if declaration := _declaration(_attributes(data, meta.end(), at - 1)):
+    pos = 0
+    while markup := _MARKUP.search(data, pos, last):
+        pos = markup.start()
+        if data.startswith(b"<!--", pos):
+            pos = _position_after(data, b"-->", pos + 2)
+        elif meta := _META.match(data, pos):
+            pos = _end_of_tag(data, meta.end())
+            if declaration := _declaration(_attributes(data, meta.end(), pos - 1)):
                 return declaration
-        elif tag := any_tag.match(data, at):
-            at = index_after(tag)
+        elif tag := any_tag.match(data, pos):
+            pos = index_after(tag)
         else:
-            at = _position_after(data, b">", at)
+            pos = _position_after(data, b">", pos)
     return None
 
 
-def _end_of_tag(data: bytes, at: int) -> int:
-    match = _REST_OF_TAG.match(data, at)
+def _end_of_tag(data: bytes, pos: int) -> int:
+    match = _REST_OF_TAG.match(data, pos)
     if not match:
         raise _EndOfDataError
     return match.end()
 
 
-def _end_of_raw_text(data: bytes, name: bytes, at: int) -> int:
-    """Return the end of a raw text element's content; ``at`` for other elements."""
+def _end_of_raw_text(data: bytes, name: bytes, pos: int) -> int:
+    """Return the end of a raw text element's content; ``pos`` for other elements."""
     if name not in _RAW_TEXT:
-        return at
-    while (at := data.find(b"</", at)) >= 0:
-        tag = _HEAD_TAG.match(data, at)
+        return pos
+    while (pos := data.find(b"</", pos)) >= 0:
+        tag = _HEAD_TAG.match(data, pos)
         if tag and tag[2].lower() == name:
-            return at
-        at += 2
+            return pos
+        pos += 2
     raise _EndOfDataError
 
 
-def _position_after(data: bytes, mark: bytes, at: int) -> int:
-    position = data.find(mark, at)
+def _position_after(data: bytes, mark: bytes, pos: int) -> int:
+    position = data.find(mark, pos)
     if position < 0:
         raise _EndOfDataError
     return position + len(mark)
 
 
-def _attributes(data: bytes, at: int, end: int) -> Iterator[tuple[bytes, bytes]]:
+def _attributes(data: bytes, pos: int, end: int) -> Iterator[tuple[bytes, bytes]]:
     """Yield (name, value) of the attributes of a tag, in lower case."""
-    for match in _ATTRIBUTE.finditer(data, at, end):
+    for match in _ATTRIBUTE.finditer(data, pos, end):
         yield match[1].lower(), (match[2] or match[3] or match[4] or b"").lower()
 
 
@@ -197,10 +197,10 @@ def _in_content(value: bytes) -> str:
     match = _CHARSET.search(value)
     if not match:
         return ""
-    at = match.end()
-    quote = value[at : at + 1]
+    pos = match.end()
+    quote = value[pos : pos + 1]
     if quote in (b'"', b"'"):
-        end = value.find(quote, at + 1)
-        return value[at + 1 : end].decode("latin-1") if end > 0 else ""
-    label = _LABEL.match(value, at)
+        end = value.find(quote, pos + 1)
+        return value[pos + 1 : end].decode("latin-1") if end > 0 else ""
+    label = _LABEL.match(value, pos)
     return label[0].decode("latin-1") if label else ""

@@ -119,33 +119,33 @@ def extract_media_type(content_type: str | None) -> MediaType | None:
 
 def _split(text: str) -> Iterator[str]:
     """Yield the values of a comma-separated list; commas in quoted strings are part of a value."""
-    at = 0
-    while at <= len(text):
-        match = _VALUE.match(text, at)
-        end = match.end() if match else at
-        yield text[at:end]
-        at = end + 1
+    pos = 0
+    while pos <= len(text):
+        match = _VALUE.match(text, pos)
+        end = match.end() if match else pos
+        yield text[pos:end]
+        pos = end + 1
 
 
 def _parameters(text: str) -> Iterator[tuple[str, str]]:
     """Yield the names and unquoted values of the parameters."""
-    at = 0
-    while at < len(text):
-        end = _until(text, ";=", at)
-        name = text[at:end].lstrip(_WHITESPACE)
-        at = end + 1
+    pos = 0
+    while pos < len(text):
+        end = _until(text, ";=", pos)
+        name = text[pos:end].lstrip(_WHITESPACE)
+        pos = end + 1
         if end == len(text) or text[end] == ";":
             continue
-        quoted = _QUOTED.match(text, at)
-        end = _until(text, ";", quoted.end() if quoted else at)
-        value = _unescape(quoted[1]) if quoted else text[at:end].rstrip(_WHITESPACE)
-        at = end + 1
+        quoted = _QUOTED.match(text, pos)
+        end = _until(text, ";", quoted.end() if quoted else pos)
+        value = _unescape(quoted[1]) if quoted else text[pos:end].rstrip(_WHITESPACE)
+        pos = end + 1
         if quoted or value:
             yield name, value
 
 
-def _until(text: str, marks: str, at: int) -> int:
-    return min((end for mark in marks if (end := text.find(mark, at)) >= 0), default=len(text))
+def _until(text: str, marks: str, pos: int) -> int:
+    return min((end for mark in marks if (end := text.find(mark, pos)) >= 0), default=len(text))
 
 
 def _unescape(text: str) -> str:

@@ -56,16 +56,16 @@ class ChunkDecoder:
     def feed(self, data: bytes) -> list[bytes]:
         """Decode the next bytes of the body; return the pieces of payload in them."""
         payload: list[bytes] = []
-        at = 0
-        while at < len(data) and self._expected is not _Expected.NOTHING:
+        pos = 0
+        while pos < len(data) and self._expected is not _Expected.NOTHING:
             if self._expected is _Expected.DATA:
-                at = self._take_data(data, at, payload)
+                pos = self._take_data(data, pos, payload)
             elif self._expected is _Expected.ANYTHING:
-                payload.append(data[at:] if at else data)
+                payload.append(data[pos:] if pos else data)
                 return payload
             else:
-                at = self._take_line(data, at, payload)
-        self.left_over = data[at:]
+                pos = self._take_line(data, pos, payload)
+        self.left_over = data[pos:]
         return payload
 
     def finish(self) -> bytes:
@@ -75,17 +75,17 @@ class ChunkDecoder:
             return self._line
         return b""
 
-    def _take_data(self, data: bytes, at: int, payload: list[bytes]) -> int:
-        payload.append(data[at : at + self._size])
+    def _take_data(self, data: bytes, pos: int, payload: list[bytes]) -> int:
+        payload.append(data[pos : pos + self._size])
         self._size -= len(payload[-1])
         if not self._size:
             self._expected = _Expected.END_OF_DATA
-        return at + len(payload[-1])
+        return pos + len(payload[-1])
 
-    def _take_line(self, data: bytes, at: int, payload: list[bytes]) -> int:
+    def _take_line(self, data: bytes, pos: int, payload: list[bytes]) -> int:
         """Consume the bytes of a line that have arrived; return the offset after them."""
-        end = data.find(b"\n", at) + 1
-        line = self._line + data[at : end or len(data)]
+        end = data.find(b"\n", pos) + 1
+        line = self._line + data[pos : end or len(data)]
         if end or len(line) > _MAX_LINE:
             self._line = b""
             self._on_line(line, payload)

@@ -249,17 +249,19 @@ class Iso2022JpDecoder:
         data = self._rest_of_chunk + data
         last = len(data) if final else len(data) - _MAX_SEQUENCE + 1
         out: list[str] = []
-        at = 0
-        while at < last:
-            at += (
-                self._escape(data, at, out) if data[at] == _ESC else self._character(data, at, out)
+        pos = 0
+        while pos < last:
+            pos += (
+                self._escape(data, pos, out)
+                if data[pos] == _ESC
+                else self._character(data, pos, out)
             )
-        self._rest_of_chunk = data[at:]
+        self._rest_of_chunk = data[pos:]
         return "".join(out)
 
-    def _escape(self, data: bytes, at: int, out: list[str]) -> int:
+    def _escape(self, data: bytes, pos: int, out: list[str]) -> int:
         """Parse an escape sequence; return its length. Two consecutive ones are an error."""
-        mode = data[at + 1 : at + 3]
+        mode = data[pos + 1 : pos + 3]
         is_known = mode in _ESCAPES
         if not is_known or self._has_just_switched:
             out.append(_REPLACED_ISO_2022_JP)
@@ -269,12 +271,12 @@ class Iso2022JpDecoder:
         self._mode = mode
         return 3
 
-    def _character(self, data: bytes, at: int, out: list[str]) -> int:
+    def _character(self, data: bytes, pos: int, out: list[str]) -> int:
         self._has_just_switched = False
         if self._mode not in _KANJI:
-            out.append(self._single(data[at]))
+            out.append(self._single(data[pos]))
             return 1
-        pair = data[at : at + 2]
+        pair = data[pos : pos + 2]
         if not _is_graphic(pair[0]) or pair[1:] in (b"", b"\x1b"):
             out.append(_REPLACED_ISO_2022_JP)
             return 1

@@ -127,7 +127,7 @@ def _end(prefix: str, filler: str) -> datetime:
     year = max(1, int(digits[:4]))
     month = min(max(1, int(digits[4:6])), 12)
     day = min(max(1, int(digits[6:8])), monthrange(year, month)[1])
-    hour, minute, second = (int(digits[at : at + 2]) for at in (8, 10, 12))
+    hour, minute, second = (int(digits[pos : pos + 2]) for pos in (8, 10, 12))
     return datetime(year, month, day, min(hour, 23), min(minute, 59), min(second, 59), tzinfo=UTC)
 
 

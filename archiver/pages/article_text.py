@@ -132,9 +132,9 @@ def whole(article: Article) -> str:
     """Return an article with its head, as it is stored and displayed."""
     if not article.head:
         return article.html
-    at = len(_RIGHT_TO_LEFT) if article.html.startswith(_RIGHT_TO_LEFT) else 0
+    pos = len(_RIGHT_TO_LEFT) if article.html.startswith(_RIGHT_TO_LEFT) else 0
     head = f"<header>\n{article.head}\n</header>\n"
-    return f"{article.html[:at]}{head}{article.html[at:]}"
+    return f"{article.html[:pos]}{head}{article.html[pos:]}"
 
 
 def write_article_document(article: Article) -> bytes:

@@ -78,10 +78,10 @@ def may_load(sheet: str) -> bool:
     return any(each in lowered for each in _LOADING)
 
 
-def end_of(pattern: re.Pattern[str], text: str, at: int) -> int:
-    """Return the end of a match that starts at ``at``, or ``at`` if nothing matches."""
-    match = pattern.match(text, at)
-    return match.end() if match else at
+def end_of(pattern: re.Pattern[str], text: str, pos: int) -> int:
+    """Return the end of a match that starts at ``pos``, or ``pos`` if nothing matches."""
+    match = pattern.match(text, pos)
+    return match.end() if match else pos
 
 
 def decode_escapes(text: str) -> str:
@@ -220,13 +220,13 @@ class CssReferences:
     def feed(self, css: str) -> str:
         """Process more input; return the output that is ready."""
         self._text += css
-        at = 0
-        while at < len(self._text):
-            after = self._step(at)
+        pos = 0
+        while pos < len(self._text):
+            after = self._step(pos)
             if after is None:
                 break
-            at = after
-        self._text = self._text[at:]
+            pos = after
+        self._text = self._text[pos:]
         ready = "".join(self._out)
         self._out.clear()
         return ready
@@ -242,80 +242,80 @@ class CssReferences:
         self._out.append(self._text[start:end])
         return end
 
-    def _tokens(self, at: int) -> int | None:
+    def _tokens(self, pos: int) -> int | None:
         text = self._text
         if not (self._import or self._namespace or self._nesting.is_active):
-            end = end_of(PLAIN_TOKENS, text, at)
-            if end > at:
-                return self._copy(at, end)
-        first = text[at]
+            end = end_of(PLAIN_TOKENS, text, pos)
+            if end > pos:
+                return self._copy(pos, end)
+        first = text[pos]
         if first in "\"'":
-            return self._string(at)
+            return self._string(pos)
         if first == "/":
-            return self._slash(at)
+            return self._slash(pos)
         if first == "<":
-            return self._comment_mark(at)
-        if first in "@#\\" or IDENT.match(text, at):
-            return self._named(at)
-        return self._punctuation(at)
+            return self._comment_mark(pos)
+        if first in "@#\\" or IDENT.match(text, pos):
+            return self._named(pos)
+        return self._punctuation(pos)
 
-    def _string(self, at: int) -> int:
+    def _string(self, pos: int) -> int:
         """Process a string, which is a URL after ``@import`` and directly in ``image-set()``."""
-        self._end = self._text[at]
+        self._end = self._text[pos]
         is_url = self._import or self._nesting.in_set
         self._step = self._string_url if is_url and not self._namespace else self._copy_rest
-        return self._copy(at, at + 1)
+        return self._copy(pos, pos + 1)
 
-    def _slash(self, at: int) -> int | None:
-        if at + 1 == len(self._text) and not self._final:
+    def _slash(self, pos: int) -> int | None:
+        if pos + 1 == len(self._text) and not self._final:
             return None
-        if self._text.startswith("/*", at):
+        if self._text.startswith("/*", pos):
             self._step = self._comment
-            return self._copy(at, at + 2)
+            return self._copy(pos, pos + 2)
         self._import = False
-        return self._copy(at, at + 1)
+        return self._copy(pos, pos + 1)
 
-    def _comment_mark(self, at: int) -> int | None:
+    def _comment_mark(self, pos: int) -> int | None:
         """Process ``<!--``, which is a token and not the start of a name."""
-        start_mark = self._text[at : at + len(_COMMENT_MARK)]
+        start_mark = self._text[pos : pos + len(_COMMENT_MARK)]
         if start_mark == _COMMENT_MARK:
             self._import = False
-            return self._copy(at, at + len(_COMMENT_MARK))
+            return self._copy(pos, pos + len(_COMMENT_MARK))
         if _COMMENT_MARK.startswith(start_mark) and not self._final:
             return None
-        return self._punctuation(at)
+        return self._punctuation(pos)
 
-    def _punctuation(self, at: int) -> int:
-        space = end_of(SPACE, self._text, at)
-        if space > at:
-            return self._copy(at, space)
+    def _punctuation(self, pos: int) -> int:
+        space = end_of(SPACE, self._text, pos)
+        if space > pos:
+            return self._copy(pos, space)
         self._import = False
-        first = self._text[at]
+        first = self._text[pos]
         if first in _PRELUDE_ENDS:
             self._namespace = False
         if first in _BRACKETS:
             self._nesting.process(first)
-            return self._copy(at, at + 1)
-        return self._copy(at, max(at + 1, end_of(OTHER, self._text, at)))
+            return self._copy(pos, pos + 1)
+        return self._copy(pos, max(pos + 1, end_of(OTHER, self._text, pos)))
 
-    def _named(self, at: int) -> int | None:
+    def _named(self, pos: int) -> int | None:
         """Process an identifier, at-keyword, hash or function, possibly with escapes."""
-        is_keyword, is_hash = self._text[at] == "@", self._text[at] == "#"
-        start = at + (is_keyword or is_hash)
+        is_keyword, is_hash = self._text[pos] == "@", self._text[pos] == "#"
+        start = pos + (is_keyword or is_hash)
         end = end_of(IDENT, self._text, start)
         is_short = end - start <= _MAX_NAME
         if self._may_continue(end):
-            return None if is_short else self._long_name(at, end)
+            return None if is_short else self._long_name(pos, end)
         name = decode_escapes(self._text[start:end]).lower() if is_short else ""
         if is_keyword:
             self._import, self._namespace = name == "import", name == "namespace"
             if name == "font-face":
                 self._nesting.expect_font_face()
-            return self._copy(at, end)
+            return self._copy(pos, end)
         if self._text.startswith("(", end) and end > start and not is_hash:
-            return self._function(name, at, end + 1)
+            return self._function(name, pos, end + 1)
         self._import = False
-        return self._copy(at, max(end, at + 1))
+        return self._copy(pos, max(end, pos + 1))
 
     def _may_continue(self, end: int) -> bool:
         """Return whether a token that ends at ``end`` may continue in the next piece."""
@@ -325,76 +325,76 @@ class CssReferences:
         """Return whether the text after ``end`` is empty, or one of the incomplete escapes."""
         return len(self._text) - end <= _MAX_UNFINISHED and self._text[end:] in unfinished
 
-    def _long_name(self, at: int, end: int) -> int:
+    def _long_name(self, pos: int, end: int) -> int:
         self._import = False
-        if self._text[at] == "@":
+        if self._text[pos] == "@":
             self._namespace = False
         self._step = self._name_rest
-        return self._copy(at, end)
+        return self._copy(pos, end)
 
-    def _name_rest(self, at: int) -> int | None:
+    def _name_rest(self, pos: int) -> int | None:
         """Process the rest of a name that is too long to be relevant."""
-        end = end_of(IDENT, self._text, at)
+        end = end_of(IDENT, self._text, pos)
         if self._may_continue(end):
-            return self._copy(at, end) if end > at else None
+            return self._copy(pos, end) if end > pos else None
         self._step = self._tokens
-        return self._copy(at, end)
+        return self._copy(pos, end)
 
-    def _function(self, name: str, at: int, end: int) -> int:
+    def _function(self, name: str, pos: int, end: int) -> int:
         if name == "url":
             self._step = self._url
-            return self._copy(at, end)
+            return self._copy(pos, end)
         self._import = self._import and name == "src"
         if name in _STRING_FUNCTIONS:
             self._nesting.open_set()
         else:
             self._nesting.process("(")
-        return self._copy(at, end)
+        return self._copy(pos, end)
 
-    def _comment(self, at: int) -> int | None:
-        end = self._text.find("*/", at)
+    def _comment(self, pos: int) -> int | None:
+        end = self._text.find("*/", pos)
         if end >= 0:
             self._step = self._tokens
-            return self._copy(at, end + 2)
+            return self._copy(pos, end + 2)
         end_of_text = len(self._text) - (not self._final and self._text.endswith("*"))
-        return self._copy(at, end_of_text) if end_of_text > at else None
+        return self._copy(pos, end_of_text) if end_of_text > pos else None
 
-    def _url(self, at: int) -> int | None:
+    def _url(self, pos: int) -> int | None:
         """Process the content of ``url(``: white space, then a string or an unquoted URL."""
         text = self._text
-        start = end_of(SPACE, text, at)
-        if start > at:
-            return self._copy(at, start)
-        if text[at] in "\"'":
-            self._end, self._step = text[at], self._string_url
+        start = end_of(SPACE, text, pos)
+        if start > pos:
+            return self._copy(pos, start)
+        if text[pos] in "\"'":
+            self._end, self._step = text[pos], self._string_url
             self._nesting.process("(")
-            return self._copy(at, at + 1)
+            return self._copy(pos, pos + 1)
         self._end = ")"
-        body = end_of(CONTENT_BY_END[")"], text, at)
+        body = end_of(CONTENT_BY_END[")"], text, pos)
         end = end_of(SPACE, text, body)
-        if end - at > MAX_BUFFERED:
-            return self._too_long(at, end)
+        if end - pos > MAX_BUFFERED:
+            return self._too_long(pos, end)
         if self._may_continue(end):
             return None
         if text.startswith(")", end) or self._rest_is(end, _UNFINISHED_NAME):
             self._step = self._tokens
             self._nesting.process("(")
-            return self._rewrite_url(at, body)
-        return self._begin_copying(at, end)
+            return self._rewrite_url(pos, body)
+        return self._begin_copying(pos, end)
 
-    def _string_url(self, at: int) -> int | None:
+    def _string_url(self, pos: int) -> int | None:
         """Process a string that is a URL, after its opening quote."""
         text = self._text
-        end = end_of(CONTENT_BY_END[self._end], text, at)
-        if end - at > MAX_BUFFERED:
-            return self._too_long(at, end)
+        end = end_of(CONTENT_BY_END[self._end], text, pos)
+        if end - pos > MAX_BUFFERED:
+            return self._too_long(pos, end)
         is_cut = self._rest_is(end, _UNFINISHED_STRING)
         if is_cut and not self._final:
             return None
         if is_cut or text.startswith(self._end, end):
             self._step = self._copy_rest
-            return self._rewrite_url(at, end)
-        return self._begin_copying(at, end)
+            return self._rewrite_url(pos, end)
+        return self._begin_copying(pos, end)
 
     def _rewrite_url(self, start: int, end: int) -> int:
         raw = self._text[start:end]
@@ -407,37 +407,37 @@ class CssReferences:
         )
         return end
 
-    def _begin_copying(self, at: int, end: int) -> int:
+    def _begin_copying(self, pos: int, end: int) -> int:
         self._import = False
         self._step = self._copy_rest
-        return self._copy(at, end)
+        return self._copy(pos, end)
 
-    def _too_long(self, at: int, end: int) -> int:
+    def _too_long(self, pos: int, end: int) -> int:
         """Copy a ``data:`` URL over ``MAX_BUFFERED``; replace any other URL by ``BLANK``."""
-        start = decode_escapes(self._text[at : at + _MAX_NAME]).lstrip().lower()
+        start = decode_escapes(self._text[pos : pos + _MAX_NAME]).lstrip().lower()
         if start.startswith("data:"):
-            return self._begin_copying(at, end)
+            return self._begin_copying(pos, end)
         self._import = False
         self._out.append(BLANK)
         self._step = self._skip_rest
         return end
 
-    def _copy_rest(self, at: int) -> int | None:
+    def _copy_rest(self, pos: int) -> int | None:
         """Copy the rest of a string, or of an unquoted URL, including its closing character."""
-        end = self._rest_of_body(at)
-        self._out.append(self._text[at:end])
-        return self._end_body(at, end)
+        end = self._rest_of_body(pos)
+        self._out.append(self._text[pos:end])
+        return self._end_body(pos, end)
 
-    def _skip_rest(self, at: int) -> int | None:
-        return self._end_body(at, self._rest_of_body(at))
+    def _skip_rest(self, pos: int) -> int | None:
+        return self._end_body(pos, self._rest_of_body(pos))
 
-    def _rest_of_body(self, at: int) -> int:
+    def _rest_of_body(self, pos: int) -> int:
         pattern = REMNANTS if self._end == ")" else CONTENT_BY_END[self._end]
-        return end_of(pattern, self._text, at)
+        return end_of(pattern, self._text, pos)
 
-    def _end_body(self, at: int, end: int) -> int | None:
+    def _end_body(self, pos: int, end: int) -> int | None:
         """Process the closing character; a string also ends at the end of its line."""
         if self._rest_is(end, _UNFINISHED_STRING):
-            return end if end > at else None
+            return end if end > pos else None
         self._step = self._tokens
         return self._copy(end, end + self._text.startswith(self._end, end))

@@ -69,10 +69,10 @@ def _same(text: str, highlight: Highlight) -> tuple[int, int] | None:
     if start >= 0 and text.startswith(quote, start):
         return start, start + len(quote)
     places: list[int] = []
-    at = text.find(quote)
-    while at >= 0 and len(places) < MAX_PLACES:
-        places.append(at)
-        at = text.find(quote, at + 1)
+    pos = text.find(quote)
+    while pos >= 0 and len(places) < MAX_PLACES:
+        places.append(pos)
+        pos = text.find(quote, pos + 1)
     if not places:
         return None
     best = max(places, key=lambda each: (_fit(text, each, highlight), -abs(each - start)))
@@ -137,8 +137,8 @@ def _at_word_boundaries(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _nearest(edges: Sequence[int], place: int) -> int:
-    at = bisect_left(edges, place)
-    return min(edges[max(0, at - 1) : at + 1], key=lambda each: abs(each - place), default=place)
+    pos = bisect_left(edges, place)
+    return min(edges[max(0, pos - 1) : pos + 1], key=lambda each: abs(each - place), default=place)
 
 
 def _is_within_word(text: str, place: int) -> bool:

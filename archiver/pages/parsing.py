@@ -129,17 +129,17 @@ def limit_attributes(html: str) -> str:
 def _cut(html: str) -> str:
     """Cut each excessive tag once; a tag inside a kept attribute value is cut in the next round."""
     out: list[str] = []
-    at = 0
-    while at < len(html):
-        tame = _FEW_ATTRIBUTES.match(html, at)
-        end = tame.end() if tame else at
-        out.append(html[at:end])
-        at = end
-        flood = _EXCESSIVE_TAG.match(html, at)
+    pos = 0
+    while pos < len(html):
+        tame = _FEW_ATTRIBUTES.match(html, pos)
+        end = tame.end() if tame else pos
+        out.append(html[pos:end])
+        pos = end
+        flood = _EXCESSIVE_TAG.match(html, pos)
         if flood:
             closer = _RAW_TEXT_END.search(flood[2])
             out.append(flood[1])
-            at = flood.start(2) + closer.start() if closer else flood.end()
+            pos = flood.start(2) + closer.start() if closer else flood.end()
     return "".join(out)
 
 

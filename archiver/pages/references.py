@@ -551,14 +551,14 @@ def read_candidates(value: str) -> list[tuple[str, str]]:
 
 def find_candidates(value: str) -> Iterator[tuple[int, int]]:
     """Yield the start and end of each URL in a ``srcset``; descriptors are between the URLs."""
-    at = 0
-    while match := _CANDIDATE.match(value, at):
+    pos = 0
+    while match := _CANDIDATE.match(value, pos):
         start, end = match.span(1)
         url_end = start + len(value[start:end].rstrip(","))
         yield start, url_end
-        at = end
-        if url_end == end and (descriptors := _DESCRIPTORS.match(value, at)):
-            at = descriptors.end()
+        pos = end
+        if url_end == end and (descriptors := _DESCRIPTORS.match(value, pos)):
+            pos = descriptors.end()
 
 
 _REFRESH_START = re.compile(

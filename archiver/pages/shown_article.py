@@ -211,11 +211,11 @@ class ArticleTree:
 
     def text_by_block(self) -> str:
         """Return the text with a line end at each start and end of a block."""
-        text, pieces, at = self.text, [], 0
+        text, pieces, pos = self.text, [], 0
         for place in self._break_places():
-            pieces.append(text[at:place])
-            at = place
-        return "\n".join([*pieces, text[at:]])
+            pieces.append(text[pos:place])
+            pos = place
+        return "\n".join([*pieces, text[pos:]])
 
     def places(self, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         """Convert ranges of `text_by_block` to ranges of `text`."""
@@ -240,18 +240,18 @@ class ArticleTree:
     def _texts(self) -> Iterator[_Text]:
         """Yield all text nodes that are not empty, in order."""
         self._breaks = []
-        at, opaque = 0, 0
+        pos, opaque = 0, 0
         for event, element in etree.iterwalk(self._root, events=("start", "end")):
             is_start, is_inner = event == "start", element is not self._root
             is_break = element.tag in BLOCKS and (is_start or element.tag not in _VOID)
-            if is_inner and is_break and self._breaks[-1:] != [at]:
-                self._breaks.append(at)
+            if is_inner and is_break and self._breaks[-1:] != [pos]:
+                self._breaks.append(pos)
             if element.tag in _OPAQUE:
                 opaque += 1 if is_start else -1
             text = element.text if is_start else element.tail if is_inner else None
             if text:
-                yield _Text(element, not is_start, text, at, opaque > 0)
-                at += len(text)
+                yield _Text(element, not is_start, text, pos, opaque > 0)
+                pos += len(text)
 
     def _break_places(self) -> list[int]:
         """Return the positions at which blocks begin or end, ascending, each once."""
@@ -414,12 +414,12 @@ def _mark(node: _Text, spans: Sequence[Span], cuts: Sequence[int], marked_ids: s
     if node.is_tail:
         node.element.tail = plain
         parent = node.element.getparent()
-        at = parent.index(node.element) + 1
+        pos = parent.index(node.element) + 1
     else:
         node.element.text = plain
-        parent, at = node.element, 0
+        parent, pos = node.element, 0
     for n, each in enumerate(marks):
-        parent.insert(at + n, each)
+        parent.insert(pos + n, each)
 
 
 def _marked(text: str, around: Sequence[tuple[int, Span]], marked_ids: set[int]) -> Element:

@@ -67,18 +67,18 @@ def byte_range(pieces: Iterator[bytes], first: int, end: int) -> Iterator[bytes]
     Raises:
         StoreError: the payload is shorter than `end`.
     """
-    at = passed = 0
-    while at < end:
+    pos = passed = 0
+    while pos < end:
         piece = next(pieces, None)
         if piece is None:
             raise StoreError(
-                f"A record has {at:,} bytes of payload instead of {end:,}. Run `archiver verify`."
+                f"A record has {pos:,} bytes of payload instead of {end:,}. Run `archiver verify`."
             )
-        start, at = at, at + len(piece)
-        if at > first:
+        start, pos = pos, pos + len(piece)
+        if pos > first:
             yield piece[max(first - start, 0) : end - start]
-        elif at - passed >= SKIP_BYTES:
-            passed = at
+        elif pos - passed >= SKIP_BYTES:
+            passed = pos
             yield b""
 
 

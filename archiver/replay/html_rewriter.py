@@ -134,48 +134,48 @@ class HtmlRewriter:
 
     def _feed(self, piece: str) -> None:
         self._text += piece
-        at = 0
-        while at < len(self._text):
+        pos = 0
+        while pos < len(self._text):
             partial = self._partial
-            after = self._tag_rest(partial, at) if partial else self._step(at)
+            after = self._tag_rest(partial, pos) if partial else self._step(pos)
             if after is None:
                 break
-            at = after
-        self._text = self._text[at:]
+            pos = after
+        self._text = self._text[pos:]
 
     def _copy(self, start: int, end: int) -> int:
         if end > start:
             self._out.append(self._text[start:end])
         return end
 
-    def _data(self, at: int) -> int | None:
+    def _data(self, pos: int) -> int | None:
         if self._tags.promoted:
-            return self._after_image(at)
+            return self._after_image(pos)
         if self._foreign.near:
-            end = self._text.find("<", at)
-            if end != at:
-                return self._characters(at, end if end > 0 else len(self._text))
+            end = self._text.find("<", pos)
+            if end != pos:
+                return self._characters(pos, end if end > 0 else len(self._text))
         else:
-            end = end_of(self._plain, self._text, at)
-            if end > at:
-                return self._copy(at, end)
-        return self._markup(at)
+            end = end_of(self._plain, self._text, pos)
+            if end > pos:
+                return self._copy(pos, end)
+        return self._markup(pos)
 
-    def _after_image(self, at: int) -> int | None:
+    def _after_image(self, pos: int) -> int | None:
         """Detect a ``noscript`` that would show an image a second time.
 
         It follows an image for which the rewriter has set the lazy-loaded source.
         """
-        end = end_of(_AFTER_IMAGE, self._text, at)
-        if end > at:
-            return self._copy(at, end)
-        following = self._text[at : at + len(_FALLBACKS[-1])].lower()
+        end = end_of(_AFTER_IMAGE, self._text, pos)
+        if end > pos:
+            return self._copy(pos, end)
+        following = self._text[pos : pos + len(_FALLBACKS[-1])].lower()
         is_cut = any(mark.startswith(following) and mark != following for mark in _FALLBACKS)
         if is_cut and not self._final:
             return None
         self._tags.promoted = False
         self._hides_next = following.startswith(_FALLBACKS[0])
-        return at
+        return pos
 
     def _characters(self, start: int, end: int) -> int:
         if self._sheet is None:
@@ -183,104 +183,104 @@ class HtmlRewriter:
         self._out.append(self._sheet.feed(self._text[start:end]))
         return end
 
-    def _markup(self, at: int) -> int | None:
+    def _markup(self, pos: int) -> int | None:
         """Process text that starts with ``<``."""
         if self._sheet is not None:
             self._close_sheet()
             self._sheet = self._foreign_sheet()
         text = self._text
-        if _TAG_START.match(text, at):
-            return self._tag(at)
-        following = text[at + 1 : at + 2]
-        if not following or (following == "/" and at + 2 == len(text)):
-            return self._characters(at, len(text)) if self._final else None
+        if _TAG_START.match(text, pos):
+            return self._tag(pos)
+        following = text[pos + 1 : pos + 2]
+        if not following or (following == "/" and pos + 2 == len(text)):
+            return self._characters(pos, len(text)) if self._final else None
         if following == "!":
-            return self._declaration(at)
+            return self._declaration(pos)
         if following == "?" and self._xml:
             self._step = self._instruction
-            return at
-        return self._bogus_comment(following, at)
+            return pos
+        return self._bogus_comment(following, pos)
 
-    def _bogus_comment(self, following: str, at: int) -> int:
+    def _bogus_comment(self, following: str, pos: int) -> int:
         """Process ``<`` before a character that starts no tag.
 
         Before ``/`` or ``?``, it starts a comment up to the next ``>``; otherwise it is text.
         """
         if following not in "/?":
-            return self._characters(at, at + 1)
-        if self._text.startswith("</>", at):
-            return self._copy(at, at + 3)
-        return self._skip_to(">", at, at + 2)
+            return self._characters(pos, pos + 1)
+        if self._text.startswith("</>", pos):
+            return self._copy(pos, pos + 3)
+        return self._skip_to(">", pos, pos + 2)
 
-    def _declaration(self, at: int) -> int | None:
+    def _declaration(self, pos: int) -> int | None:
         """Process a comment, a CDATA section, or a declaration that is read as a comment."""
         text = self._text
         marks = ("<!--", "<![CDATA[") if self._foreign.inside else ("<!--",)
         for mark in marks:
-            start_mark = text[at : at + len(mark)]
+            start_mark = text[pos : pos + len(mark)]
             if start_mark == mark and mark == "<!--":
-                return self._comment(at)
+                return self._comment(pos)
             if start_mark == mark:
                 self._in_section = True
-                return self._skip_to("]]>", at, at + len(mark))
+                return self._skip_to("]]>", pos, pos + len(mark))
             if mark.startswith(start_mark) and not self._final:
                 return None
-        return self._skip_to(">", at, at + 2)
+        return self._skip_to(">", pos, pos + 2)
 
-    def _comment(self, at: int) -> int | None:
+    def _comment(self, pos: int) -> int | None:
         """Process a comment; ``<!-->`` and ``<!--->`` are complete comments (HTML §13.2.5.43)."""
-        behind = self._text[at + 4 : at + 6]
+        behind = self._text[pos + 4 : pos + 6]
         if behind.startswith(">") or behind == "->":
-            return self._copy(at, at + 4 + behind.index(">") + 1)
+            return self._copy(pos, pos + 4 + behind.index(">") + 1)
         if behind in ("", "-") and not self._final:
             return None
-        return self._skip_to("-->", at, at + 4)
+        return self._skip_to("-->", pos, pos + 4)
 
-    def _skip_to(self, end: str, start: int, at: int) -> int:
+    def _skip_to(self, end: str, start: int, pos: int) -> int:
         self._step = self._skip_rest
         self._until = end
-        return self._copy(start, at)
+        return self._copy(start, pos)
 
-    def _skip_rest(self, at: int) -> int | None:
-        match = _ENDS[self._until].search(self._text, at)
+    def _skip_rest(self, pos: int) -> int | None:
+        match = _ENDS[self._until].search(self._text, pos)
         end = match.end() if match else len(self._text)
         if match:
             self._step = self._data
         elif not self._final:
-            end = max(at, end - len(self._until))
+            end = max(pos, end - len(self._until))
         if not self._in_section or self._sheet is None:
-            self._copy(at, end)
+            self._copy(pos, end)
         else:
             inside = match.start() if match else end
-            self._characters(at, inside)
+            self._characters(pos, inside)
             self._copy(inside, end)
         self._in_section = self._in_section and not match
-        return end if end > at else None
+        return end if end > pos else None
 
-    def _instruction(self, at: int) -> int | None:
+    def _instruction(self, pos: int) -> int | None:
         """Process an XML processing instruction; one that is too long is renamed to disable it."""
-        end = self._text.find("?>", at)
-        if (end if end >= 0 else len(self._text)) - at > _PIECE:
+        end = self._text.find("?>", pos)
+        if (end if end >= 0 else len(self._text)) - pos > _PIECE:
             self._out.append("<?archived-")
-            return self._skip_to("?>", at + 2, at + 2)
+            return self._skip_to("?>", pos + 2, pos + 2)
         if end < 0:
             return None
         self._step = self._data
-        source = self._text[at : end + 2]
+        source = self._text[pos : end + 2]
         self._out.append(rewrite_instruction(source, self._links, self._raw))
         return end + 2
 
-    def _tag(self, at: int) -> int:
-        match = TAG.match(self._text, at)
+    def _tag(self, pos: int) -> int:
+        match = TAG.match(self._text, pos)
         if match:
             self._whole_tag(match[0])
             return match.end()
-        start = at + 1 + self._text.startswith("/", at + 1)
-        self._partial = PartialTag(self._text[at:start])
+        start = pos + 1 + self._text.startswith("/", pos + 1)
+        self._partial = PartialTag(self._text[pos:start])
         return start
 
-    def _tag_rest(self, partial: PartialTag, at: int) -> int:
-        end = partial.take(self._text, at)
+    def _tag_rest(self, partial: PartialTag, pos: int) -> int:
+        end = partial.take(self._text, pos)
         if end < 0:
             return len(self._text)
         self._partial = None
@@ -347,33 +347,33 @@ class HtmlRewriter:
         elif name == "plaintext":
             self._step = self._plaintext
 
-    def _raw_text(self, at: int) -> int | None:
-        end = text_end(self._raw_name, self._text, at)
+    def _raw_text(self, pos: int) -> int | None:
+        end = text_end(self._raw_name, self._text, pos)
         if end >= 0:
             self._step = self._data
-            return self._copy(at, end)
-        end = waiting_from(self._text, at)
-        return self._copy(at, end) if end > at else None
+            return self._copy(pos, end)
+        end = waiting_from(self._text, pos)
+        return self._copy(pos, end) if end > pos else None
 
-    def _script_text(self, at: int) -> int | None:
-        end, is_end = self._script.find(self._text, at)
+    def _script_text(self, pos: int) -> int | None:
+        end, is_end = self._script.find(self._text, pos)
         if is_end:
             self._step = self._data
-            return self._copy(at, end)
-        return self._copy(at, end) if end > at else None
+            return self._copy(pos, end)
+        return self._copy(pos, end) if end > pos else None
 
-    def _style_text(self, at: int) -> int | None:
-        end = text_end("style", self._text, at)
+    def _style_text(self, pos: int) -> int | None:
+        end = text_end("style", self._text, pos)
         if end >= 0:
-            self._characters(at, end)
+            self._characters(pos, end)
             self._close_sheet()
             self._step = self._data
             return end
-        end = len(self._text) if self._final else waiting_from(self._text, at)
-        return self._characters(at, end) if end > at else None
+        end = len(self._text) if self._final else waiting_from(self._text, pos)
+        return self._characters(pos, end) if end > pos else None
 
-    def _plaintext(self, at: int) -> int:
-        return self._copy(at, len(self._text))
+    def _plaintext(self, pos: int) -> int:
+        return self._copy(pos, len(self._text))
 
     def _close_sheet(self) -> None:
         if self._sheet is not None:

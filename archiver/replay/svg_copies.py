@@ -117,12 +117,12 @@ class SvgFile:
         return "".join(map(self._without_styles, copied))
 
     def _without_styles(self, element: _Element) -> str:
-        parts, at = [], element.start
+        parts, pos = [], element.start
         for style in self._styles:
-            if at <= style.start and style.end <= element.end:
-                parts.append(self._text[at : style.start])
-                at = style.end
-        return "".join([*parts, self._text[at : element.end]])
+            if pos <= style.start and style.end <= element.end:
+                parts.append(self._text[pos : style.start])
+                pos = style.end
+        return "".join([*parts, self._text[pos : element.end]])
 
     @property
     def style(self) -> str:
@@ -135,20 +135,20 @@ class SvgFile:
 
 def _tags(text: str) -> Iterator[re.Match[str]]:
     """Yield the tags of an XML text up to the first error."""
-    at = 0
-    while (at := text.find("<", at)) >= 0:
-        skipped = next((pair for pair in _SKIPPED if text.startswith(pair[0], at)), None)
+    pos = 0
+    while (pos := text.find("<", pos)) >= 0:
+        skipped = next((pair for pair in _SKIPPED if text.startswith(pair[0], pos)), None)
         if skipped:
-            end = text.find(skipped[1], at + len(skipped[0]))
+            end = text.find(skipped[1], pos + len(skipped[0]))
             if end < 0:
                 return
-            at = end + len(skipped[1])
+            pos = end + len(skipped[1])
             continue
-        tag = TAG.match(text, at)
+        tag = TAG.match(text, pos)
         if tag is None:
             return
         yield tag
-        at = tag.end()
+        pos = tag.end()
 
 
 def _id_of(tag: str) -> str:

@@ -137,13 +137,13 @@ _SCRIPT = re.compile(r"<!--|-->|</?script(?=[\t\n\f\r />])", re.IGNORECASE | re.
 _MAX_END_TAG = len("</noframes")
 
 
-def text_end(name: str, text: str, at: int) -> int:
+def text_end(name: str, text: str, pos: int) -> int:
     """Return the start of the end tag of a raw text element, or -1."""
-    match = _ENDS[name].search(text, at)
+    match = _ENDS[name].search(text, pos)
     return match.start() if match else -1
 
 
-def waiting_from(text: str, at: int, marks: str = "<") -> int:
+def waiting_from(text: str, pos: int, marks: str = "<") -> int:
     """Return the position from which text must wait for more input.
 
     An incomplete end tag, or another mark of a script, may start there. The result is the end of
@@ -151,10 +151,10 @@ def waiting_from(text: str, at: int, marks: str = "<") -> int:
 
     Args:
         text: the text.
-        at: the position from which it is searched.
+        pos: the position from which it is searched.
         marks: characters with which an end tag or mark can start.
     """
-    start = max(at, len(text) - _MAX_END_TAG)
+    start = max(pos, len(text) - _MAX_END_TAG)
     places = [place for mark in marks if (place := text.find(mark, start)) >= 0]
     return min(places, default=len(text))
 
@@ -171,20 +171,20 @@ class ScriptEnd:
     def __init__(self) -> None:
         self._state = _ScriptState.DATA
 
-    def find(self, text: str, at: int) -> tuple[int, bool]:
-        """Continue the search from `at`.
+    def find(self, text: str, pos: int) -> tuple[int, bool]:
+        """Continue the search from `pos`.
 
         Returns:
             The end of the script's text, and whether its end tag starts there. If not, the text
                 after that position must be passed again, with more text.
         """
-        while match := _SCRIPT.search(text, at):
+        while match := _SCRIPT.search(text, pos):
             mark = match[0].lower()
             if mark == "</script" and self._state is not _ScriptState.DOUBLE_ESCAPED:
                 return match.start(), True
             self._state = self._after(mark)
-            at = match.start() + 2 if mark == "<!--" else match.end()
-        return waiting_from(text, at, "<-"), False
+            pos = match.start() + 2 if mark == "<!--" else match.end()
+        return waiting_from(text, pos, "<-"), False
 
     def _after(self, mark: str) -> _ScriptState:
         if mark == "-->":
@@ -332,10 +332,10 @@ class PartialTag:
         self._buffer = [opening]
         self._length = len(opening)
 
-    def take(self, piece: str, at: int) -> int:
+    def take(self, piece: str, pos: int) -> int:
         """Accept text; return the end of the tag in this piece, or -1."""
-        end = self._find_end(piece, at)
-        text = piece[at:end] if end >= 0 else piece[at:]
+        end = self._find_end(piece, pos)
+        text = piece[pos:end] if end >= 0 else piece[pos:]
         self._buffer.append(text)
         self._length += len(text)
         if self._is_too_long:
@@ -351,13 +351,13 @@ class PartialTag:
     def _is_too_long(self) -> bool:
         return self._length > MAX_TAG_LENGTH
 
-    def _find_end(self, piece: str, at: int) -> int:
+    def _find_end(self, piece: str, pos: int) -> int:
         state = self._state
-        while match := _STATE_ENDS[state].search(piece, at):
-            at = match.end()
+        while match := _STATE_ENDS[state].search(piece, pos):
+            pos = match.end()
             character = match[0]
             if character == ">" and state not in _QUOTED:
-                return at
+                return pos
             special, other = _TRANSITIONS[state]
             state = special.get(character, other)
         self._state = state

@@ -74,24 +74,24 @@ def tokenize(text: str) -> Iterator[Token]:
 
     Only upper-case OR is an operator, so that "or" can be searched for.
     """
-    at = 0
-    while match := _TOKEN.search(text, at):
+    pos = 0
+    while match := _TOKEN.search(text, pos):
         yield _token(match)
-        at = match.end()
+        pos = match.end()
 
 
 def _token(match: re.Match[str]) -> Token:
-    at, end, kind = match.start(), match.end(), match.lastgroup
+    pos, end, kind = match.start(), match.end(), match.lastgroup
     if kind in ("phrase", "star"):
-        return Token(Sign.PHRASE, at, end, match["phrase"], bool(match["star"]))
+        return Token(Sign.PHRASE, pos, end, match["phrase"], bool(match["star"]))
     if kind == "name":
-        return Token(Sign.FIELD, at, end, match["name"])
+        return Token(Sign.FIELD, pos, end, match["name"])
     if kind == "word":
         word = match["word"]
         if word == "OR":
-            return Token(Sign.OR, at, end, word)
-        return Token(Sign.WORD, at, end, word.rstrip("*"), word.endswith("*"))
-    return Token({"minus": Sign.MINUS, "open": Sign.OPEN, "close": Sign.CLOSE}[str(kind)], at, end)
+            return Token(Sign.OR, pos, end, word)
+        return Token(Sign.WORD, pos, end, word.rstrip("*"), word.endswith("*"))
+    return Token({"minus": Sign.MINUS, "open": Sign.OPEN, "close": Sign.CLOSE}[str(kind)], pos, end)
 
 
 MAX_LENGTH = 1_000

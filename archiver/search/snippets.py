@@ -86,9 +86,9 @@ class Folded:
             self._places.append(match.start() - difference + length)
             self._differences.append(difference + 1 - length)
 
-    def place(self, at: int) -> int:
+    def place(self, pos: int) -> int:
         """Return the position in the original text of a position in the folded text."""
-        return min(at + self._differences[bisect_right(self._places, at)], self._length)
+        return min(pos + self._differences[bisect_right(self._places, pos)], self._length)
 
     def span(self, span_found: tuple[int, int]) -> tuple[int, int]:
         """Return (start, end) in the original text of a span in the folded text.
@@ -169,12 +169,12 @@ def _window(text: str, hit: int) -> tuple[int, int]:
 def _pieces(text: str, start: int, end: int, hits: list[tuple[int, int]]) -> Iterator[SnippetPiece]:
     if start:
         yield SnippetPiece("… ", is_match=False)
-    at = start
+    pos = start
     for first, last in hits:
         if start <= first and last <= end:
-            yield SnippetPiece(text[at:first], is_match=False)
+            yield SnippetPiece(text[pos:first], is_match=False)
             yield SnippetPiece(text[first:last], is_match=True)
-            at = last
-    yield SnippetPiece(text[at:end], is_match=False)
+            pos = last
+    yield SnippetPiece(text[pos:end], is_match=False)
     if end < len(text):
         yield SnippetPiece(" …", is_match=False)

@@ -92,12 +92,12 @@ class Member:
     def until(self, mark: bytes, most: int) -> bytes:
         """Read up to and including ``mark``; empty if ``mark`` is not within ``most`` bytes."""
         looked = 0
-        while (at := self._ready.find(mark, looked, most)) < 0:
+        while (pos := self._ready.find(mark, looked, most)) < 0:
             looked = max(len(self._ready) - len(mark), 0)
             if len(self._ready) >= most or self.ended:
                 return b""
             self._more()
-        data = bytes(self._ready[: at + len(mark)])
+        data = bytes(self._ready[: pos + len(mark)])
         del self._ready[: len(data)]
         return data
 
@@ -449,17 +449,17 @@ class DecompressedFile:
         self._source.back()
         data, start = self._source.take(), 1
         while data:
-            at = data.find(magic, start)
-            if at < 0:
+            pos = data.find(magic, start)
+            if pos < 0:
                 more = self._source.take()
                 data, start = data[-len(magic) + 1 :] + more if more else b"", 0
                 continue
-            while len(data) < at + _CHECKED_BYTES[magic] and (more := self._source.take()):
+            while len(data) < pos + _CHECKED_BYTES[magic] and (more := self._source.take()):
                 data += more
-            if self._is_start(data[at : at + _CHECKED_BYTES[magic]]):
-                self._source.put_back(data[at:])
+            if self._is_start(data[pos : pos + _CHECKED_BYTES[magic]]):
+                self._source.put_back(data[pos:])
                 return True
-            start = at + 1
+            start = pos + 1
             if self._candidates > MAX_CANDIDATES:
                 return False
         return False

@@ -102,11 +102,11 @@ def scan_opened(
                 for record in iterate(file, offset):
                     yield Scanned(record, name)
             except (InvalidRecord, TruncatedRecord) as error:
-                at = offset if error.offset is None else error.offset
-                start = _next_record(file, _DamagedMember(file, at), at + 1)
-                place = Location(name, at, (start or file.size) - at)
+                pos = offset if error.offset is None else error.offset
+                start = _next_record(file, _DamagedMember(file, pos), pos + 1)
+                place = Location(name, pos, (start or file.size) - pos)
                 is_last = start is None and isinstance(error, TruncatedRecord)
-                yield Damage(place, str(error), is_truncated=is_last and _is_incomplete(file, at))
+                yield Damage(place, str(error), is_truncated=is_last and _is_incomplete(file, pos))
     except OSError as error:
         raise StoreError(f"Cannot read {name}: {error.strerror}.") from error
 
@@ -126,12 +126,12 @@ class _DamagedMember:
 
     def holds(self, piece: bytes) -> bool:
         """Return whether ``piece`` follows in the content. The next search starts after it."""
-        while (at := self._content.find(piece)) < 0:
+        while (pos := self._content.find(piece)) < 0:
             more = self._more()
             if not more:
                 return False
             self._content = self._content[-len(piece) :] + more
-        self._content = self._content[at + len(piece) :]
+        self._content = self._content[pos + len(piece) :]
         return True
 
     def _more(self) -> bytes:
@@ -156,13 +156,13 @@ def _next_record(file: SegmentBytes, damaged: _DamagedMember, offset: int) -> in
     Deflate stores incompressible content unchanged. So the damaged record can contain a captured
     file with gzip members of WARC records, which are not records of the segment.
     """
-    window, at = b"", offset
+    window, pos = b"", offset
     while True:
-        more = file.read_at(at + len(window), WINDOW)
+        more = file.read_at(pos + len(window), WINDOW)
         window += more
         position = window.find(_MAGIC)
         while position >= 0:
-            start = at + position
+            start = pos + position
             if _begins_record(file, start) and not damaged.holds(
                 file.read_at(start, COMPARED_BYTES)
             ):
@@ -170,7 +170,7 @@ def _next_record(file: SegmentBytes, damaged: _DamagedMember, offset: int) -> in
             position = window.find(_MAGIC, position + 1)
         if not more:
             return None
-        at, window = at + len(window) - len(_MAGIC) + 1, window[-len(_MAGIC) + 1 :]
+        pos, window = pos + len(window) - len(_MAGIC) + 1, window[-len(_MAGIC) + 1 :]
 
 
 def _begins_record(file: SegmentBytes, offset: int) -> bool:

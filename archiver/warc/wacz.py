@@ -166,7 +166,7 @@ class FileWindow(io.RawIOBase):
 
     def __init__(self, file: BinaryIO, start: int, size: int) -> None:
         super().__init__()
-        self._file, self._start, self._size, self._at = file, start, size, 0
+        self._file, self._start, self._size, self._pos = file, start, size, 0
 
     def readable(self) -> bool:
         """Return True."""
@@ -178,19 +178,19 @@ class FileWindow(io.RawIOBase):
 
     def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
         """Set the position within the part."""
-        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._pos, io.SEEK_END: self._size}[whence]
         if base + offset < 0:
             raise OSError("the position is negative")
-        self._at = base + offset
-        return self._at
+        self._pos = base + offset
+        return self._pos
 
     def readinto(self, buffer: "WriteableBuffer", /) -> int:
         """Read the next bytes into ``buffer``."""
         target = memoryview(buffer)
-        self._file.seek(self._start + self._at)
-        data = self._file.read(max(min(len(target), self._size - self._at), 0))
+        self._file.seek(self._start + self._pos)
+        data = self._file.read(max(min(len(target), self._size - self._pos), 0))
         target[: len(data)] = data
-        self._at += len(data)
+        self._pos += len(data)
         return len(data)
 
 
@@ -370,15 +370,15 @@ def central_directory_bytes(file: BinaryIO) -> int:
     length = file.seek(0, io.SEEK_END)
     file.seek(max(0, length - _MAX_COMMENT - _END.size - _LOCATOR_64.size - _END_64.size))
     tail = file.read()
-    at = tail.rfind(b"PK\x05\x06", 0, max(0, len(tail) - _END.size + len(b"PK\x05\x06")))
-    if at < 0:
+    pos = tail.rfind(b"PK\x05\x06", 0, max(0, len(tail) - _END.size + len(b"PK\x05\x06")))
+    if pos < 0:
         return 0
-    place = at - _LOCATOR_64.size
+    place = pos - _LOCATOR_64.size
     if place >= _END_64.size and tail.startswith(b"PK\x06\x07", place):
         signature, *_, length_64, _ = _END_64.unpack_from(tail, place - _END_64.size)
         if signature == b"PK\x06\x06":
             return int(length_64)
-    return int(_END.unpack_from(tail, at)[5])
+    return int(_END.unpack_from(tail, pos)[5])
 
 
 def _reason(error: Exception) -> str:
