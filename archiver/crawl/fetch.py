@@ -34,7 +34,6 @@ from archiver.model.capture import Capture, CaptureRef, Exchange
 from archiver.model.failure import Failure, FailureKind
 from archiver.pages.page_problems import wall_in_headers
 from archiver.pages.references import MAX_LINK_HEADER
-from archiver.replay.response import head_of_revisit
 from archiver.warc.reader import open_payload
 from archiver.warc.records import new_record_id
 
@@ -208,6 +207,8 @@ def _read_stored(context: CrawlContext, capture: Capture, holder: Capture) -> Fe
     """Read the payload of a capture from the record that contains it."""
     head, pieces = open_payload(context.store.read(holder.location))
     if holder is not capture:
+        from archiver.replay.response import head_of_revisit
+
         response = context.store.read(capture.location)
         head = head_of_revisit(open_payload(response)[0] if response.block_length else None, head)
     declared = declared_media_type(head.headers)
