@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
@@ -30,6 +30,7 @@ from archiver.model.listing import SearchDocument
 from archiver.model.page import PageMetadata, supersedes
 from archiver.model.rendering import WHOLE, Limit, Rendering, Rendition
 
+_METADATA = [each.name for each in fields(PageMetadata)]
 _IS_THIS = entry_table.c.id == bindparam("entry_id")
 _NEWEST = bindparam("newest", type_=Number)
 _SORT_AT = bindparam("new_sort_at", type_=Number)
@@ -277,7 +278,7 @@ def _article_columns(new: NewSnapshot, segment_ids: Mapping[str, int]) -> dict[s
     """Return the columns that another extraction of the article changes."""
     article, record = new.article, new.record
     return {
-        **asdict(new.metadata),
+        **{name: getattr(new.metadata, name) for name in _METADATA},
         "extractor": new.extractor,
         "article_segment_id": segment_ids[article.segment] if article else None,
         "article_offset": article.offset if article else None,
