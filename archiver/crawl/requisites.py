@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -302,23 +302,31 @@ class Requisites:
             return
         async with self._context.db.read() as conn:
             self._clear_after_deletion(await tombstones.count(conn))
-            unknown = [
-                each.requisite for each in requisites if each.requisite.url not in self._cache
-            ]
-            for is_preview_image in (False, True):
-                urls = [each.url for each in unknown if each.is_preview_image is is_preview_image]
-                page.stored |= await self._stored(conn, urls, is_preview_image=is_preview_image)
+            unknown = {
+                each.requisite.url: each.requisite.is_preview_image
+                for each in reversed(requisites)
+                if each.requisite.url not in self._cache
+            }
+            page.stored |= await self._stored(conn, unknown)
         page.add(requisites)
 
-    async def _stored(
-        self, conn: AsyncConnection, urls: Sequence[str], *, is_preview_image: bool
-    ) -> dict[str, Capture]:
-        """Return stored captures that can be used without a request."""
-        max_age = self._max_age(is_preview_image=is_preview_image)
-        since = to_timestamp(datetime.now(UTC) - timedelta(seconds=max_age))
-        stored = await captures.recent_of(conn, urls if max_age else [], since)
-        # An earlier error may be fixed by now.
-        return {url: each for url, each in stored.items() if is_preview_image or each.status < 400}
+    async def _stored(self, conn: AsyncConnection, urls: Mapping[str, bool]) -> dict[str, Capture]:
+        """Return stored captures that can be used without a request.
+
+        ``urls`` has for each URL whether it is that of an icon or preview image.
+        """
+        now = datetime.now(UTC)
+        after = {
+            each: to_timestamp(now - timedelta(seconds=self._max_age(is_preview_image=each)))
+            for each in (False, True)
+        }
+        stored = await captures.recent_of(conn, [*urls], min(after.values()))
+        return {
+            url: each
+            for url, each in stored.items()
+            # An earlier error may be fixed by now.
+            if each.timestamp > after[urls[url]] and (urls[url] or each.status < 400)
+        }
 
     def _max_age(self, *, is_preview_image: bool) -> float:
         """Return the seconds for which a stored capture is used without a request."""
@@ -414,9 +422,7 @@ class Requisites:
             request = replace(request, url=response.redirect_to)
             if stored:
                 async with self._context.db.read() as conn:
-                    stored_captures = await self._stored(
-                        conn, [request.url], is_preview_image=is_preview_image
-                    )
+                    stored_captures = await self._stored(conn, {request.url: is_preview_image})
                 stored = stored_captures.get(request.url)
         raise FetchError(
             Failure(FailureKind.TOO_MANY_REDIRECTS, f"{request.url} redirects too many times.")
