@@ -954,7 +954,7 @@ def _groups() -> Iterator[PurePosixPath]:
 
 
 def raise_open_file_limit() -> None:
-    """Raise the limit of open files as far as the system allows; the usual 1,024 can be too few."""
+    """Raise the limit of open files to the maximum that the system allows."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 

@@ -36,7 +36,7 @@ async def chromium(*arguments: str, whole: bool = False) -> AsyncIterator[Browse
 
 
 async def new_page(browser: Browser, **options: Any) -> Page:
-    """Open a page in a browser context of its own, with `NAVIGATION_LIMIT`."""
+    """Open a page in a separate browser context, with `NAVIGATION_LIMIT`."""
     context = await browser.new_context(**options)
     context.set_default_navigation_timeout(NAVIGATION_LIMIT)
     return await context.new_page()

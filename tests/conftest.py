@@ -74,8 +74,8 @@ _LONGEST = (
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Start with the longest files; then distribute files that wait between the others.
 
-    The others use the time of the processor that files leave while they wait. The last fifth of
-    the run has only the others, so that at its end no process waits alone.
+    The others use the processor while files wait. The last fifth of the run has only the others, so
+    that no process waits alone at the end.
     """
     items.sort(key=lambda item: item.path)
     files = [[*tests] for _, tests in groupby(items, key=lambda item: item.path)]

@@ -256,7 +256,7 @@ HOSTILE = {
 
 
 SEPARATE = ("break-out", "refresh")
-"""Constructs that need a page of their own, because they change the effect of others."""
+"""Constructs that need a separate page, because they change the effect of others."""
 HOSTILE_TOGETHER = {
     "together": "".join(f"<div>{HOSTILE[each]}</div>" for each in HOSTILE if each not in SEPARATE),
     **{each: HOSTILE[each] for each in SEPARATE},

@@ -20,7 +20,7 @@ def storage_of(data: Path) -> SegmentStorage:
 
 @contextmanager
 def segment_store(data: Path, *, segment_bytes: int = 1 << 30) -> Iterator[SegmentStore]:
-    """Open the segments of an archive for writing, with a process lock of its own."""
+    """Open the segments of an archive for writing, with a separate process lock."""
     lock = RunLock(data / "run")
     store = SegmentStore(
         storage_of(data), lock=lock, segment_bytes=segment_bytes, software="archiver/test"

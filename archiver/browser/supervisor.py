@@ -3,10 +3,10 @@
 Run as ``python -m archiver.browser.supervisor PLAN`` with a Unix socket as standard input, and the
 two pipes of the DevTools protocol open. PLAN is JSON: ``command``, ``environment``, ``profile``,
 ``pipes``, ``memory_bytes``, ``renderer_bytes``, ``is_isolated``. The module imports only the
-standard library, so that it starts fast: each browser waits for a supervisor of its own.
+standard library, so that it starts fast: each browser waits for its supervisor.
 
 With ``check`` instead of PLAN, the exit status says whether Chromium's sandbox can start. The check
-needs a process of its own, because a process cannot leave the namespaces again.
+needs a separate process, because a process cannot leave the namespaces again.
 
 The sandbox is a user namespace, in which Chromium's own sandbox can start even as root, and a
 network namespace with only a loopback interface. The listening sockets of the request gates

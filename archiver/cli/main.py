@@ -155,7 +155,7 @@ def sites() -> None:
     """Manage rules for single sites.
 
     A rule sets whether a browser is used, the delay between requests, and the user agent; or it
-    forbids saving anything. It also applies to subdomains that have no rule of their own. A running
+    forbids saving anything. It also applies to subdomains without a rule. A running
     service applies changes within a second.
     """
 

@@ -34,7 +34,7 @@ def decode(pieces: Iterable[bytes], content_encoding: str | None, *, limit: int)
     """Undo the content codings, the last applied first.
 
     Decoding stops at an unknown coding. Bytes that are not in the declared coding are returned
-    unchanged; corrupt or truncated content is returned as far as it can be decoded.
+    unchanged; of corrupt or truncated content, the part before the error is returned.
 
     Args:
         pieces: the encoded content.

@@ -2,8 +2,8 @@
 
 The user's file is Netscape's ``cookies.txt``: seven fields to a line, separated by tabs. It has no
 standard; curl, wget and yt-dlp read it, and browser extensions write it.
-``http.cookiejar.MozillaCookieJar`` is not used: it rejects a whole file for one bad line, while
-here the user is told which lines were skipped.
+``http.cookiejar.MozillaCookieJar`` is not used, because it rejects a whole file for one bad line.
+Here, bad lines are skipped and reported.
 """
 
 import asyncio

@@ -109,7 +109,7 @@ class Throttle:
     """Rate limiter of one process.
 
     ``clock`` and ``sleep`` are for tests; ``shared`` is set if there may be other workers, and
-    ``rules`` if sites can have delays of their own.
+    ``rules`` if sites can have separate delays.
     """
 
     def __init__(

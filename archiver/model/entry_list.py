@@ -258,7 +258,7 @@ def with_nested_counts(lists: Sequence[EntryList], twice: Mapping[str, int]) -> 
     """Set ``nested_count`` of lists that have nested lists.
 
     Args:
-        lists: lists with the number of their own entries.
+        lists: lists with the number of entries, without those of nested lists.
         twice: result of ``duplicate_counts``.
     """
     totals: Counter[str] = Counter()

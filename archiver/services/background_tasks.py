@@ -49,7 +49,7 @@ STOP_SECONDS = 60.0
 
 @asynccontextmanager
 async def crawl_processes(settings: Settings, *, until_empty: bool) -> AsyncIterator[None]:
-    """Run the crawl processes other than this one while the block runs.
+    """Run the other crawl processes during the block.
 
     With ``until_empty``, the block waits at its end until these processes have emptied the queue.
     Otherwise a process that dies is replaced.

@@ -148,7 +148,7 @@ class CrawlState:
         """Number of failed entries.
 
         ``failed`` counts only the newest ``MAX_FAILED`` entries. If that limit is reached, the
-        result is the sum of ``failed`` or the number of failed jobs, whichever is higher.
+        result is the maximum of the sum of ``failed`` and the number of failed jobs.
         """
         counted_failures = sum(each.entries for each in self.failed)
         return (

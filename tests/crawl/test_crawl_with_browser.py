@@ -1,6 +1,6 @@
 """Pages that a crawl shows to a browser: walls, routes of applications, hosts that need one.
 
-The crawl, with its browser, is shared by the tests; each has a site of its own.
+All tests share the crawl and its browser; each has a separate site.
 """
 
 from collections.abc import AsyncIterator

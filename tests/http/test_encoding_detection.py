@@ -210,7 +210,7 @@ def answer(target: bytes) -> bytes:
 
 
 async def documents_and_style_sheets_are_decoded_as_in_chromium(browser):
-    """They are frames of another origin, because a frame inherits the encoding of its own."""
+    """They are frames of another origin, because a frame inherits the encoding of its origin."""
     differences = {}
     async with raw_web(answer) as origin:
         page = await new_page(browser)

@@ -127,7 +127,7 @@ MIN_BEFORE_AUTHOR = 0.75
 MAX_REMOVED, MAX_REMOVED_SHARE = 300, 0.3
 """Maximum prose of a removed block, such as an author box.
 
-It is this number of characters or this share of the page's prose, whichever is more.
+It is the greater of this number of characters and this share of the page's prose.
 """
 
 _MAX_LENGTHS = {Kind.AUTHOR: 1000, Kind.NEWSLETTER: 700, Kind.SHARE: 300, Kind.TAGS: 400}

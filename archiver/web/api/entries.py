@@ -288,7 +288,7 @@ async def list_sites(request: web.Request) -> web.StreamResponse:
 async def set_site(request: web.Request) -> web.StreamResponse:
     """Replace the rule of a site, and return all rules; it applies within a second.
 
-    The rule also applies to subdomains without a rule of their own.
+    The rule also applies to subdomains without a rule.
     """
     fields = asdict(await read_json(request, SiteRequest))
     values = {name: "" if value is None else value for name, value in fields.items()}
