@@ -1,6 +1,7 @@
 """Words of the archive, and names of tags, lists and sites, that are similar to a query word."""
 
 from collections.abc import Iterable, Iterator
+from string import ascii_lowercase, digits
 from typing import Any
 
 from rapidfuzz.distance import OSA
@@ -13,7 +14,6 @@ from archiver.db.full_text import with_expressions, word_index_of
 from archiver.db.query_sql import lists_named
 from archiver.db.schema import entry_list, host, tag
 from archiver.search.query_tree import Condition
-from archiver.search.spelling import words_one_edit_away, words_with_two_deletions
 from archiver.search.words import fold, list_key, reversed_host
 
 MAX_READ = 6000
@@ -173,3 +173,32 @@ async def _is_there(conn: AsyncConnection, which: Condition, value: str) -> bool
     if which is Condition.LIST:
         query = select(entry_list.c.id).where(lists_named(value))
     return (await conn.execute(query.limit(1))).scalar() is not None
+
+
+LETTERS = ascii_lowercase + digits
+MAX_VARIANT_LENGTH = 30
+"""Maximum length of a word whose variants are generated; longer words have thousands."""
+
+
+def words_one_edit_away(word: str) -> set[str]:
+    """Return all words at edit distance 1; empty for a word that is too long.
+
+    Inserted and substituted characters are the word's own letters, a-z and digits.
+    """
+    if len(word) > MAX_VARIANT_LENGTH:
+        return set()
+    letters = {*LETTERS, *word}
+    splits = [(word[:n], word[n:]) for n in range(len(word) + 1)]
+    deletions = {head + tail[1:] for head, tail in splits if tail}
+    transpositions = {head + tail[1] + tail[0] + tail[2:] for head, tail in splits[:-2]}
+    insertions = {head + each + tail for head, tail in splits for each in letters}
+    substitutions = {head + each + tail[1:] for head, tail in splits[:-1] for each in letters}
+    return (deletions | transpositions | insertions | substitutions) - {word}
+
+
+def words_with_two_deletions(word: str) -> set[str]:
+    """Return all words that result from removing two letters of a word; empty if it is too long."""
+    if len(word) > MAX_VARIANT_LENGTH:
+        return set()
+    places = range(len(word))
+    return {word[:n] + word[n + 1 : m] + word[m + 1 :] for n in places for m in places if n < m}

@@ -16,8 +16,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, BinaryIO
 
 from archiver.errors import UnreadableFile
-from archiver.formats.archive_members import Members, TarMembers, is_tar, is_zip
-from archiver.formats.compressed_files import is_packed, unpacked
+from archiver.formats.archive_members import (
+    Members,
+    TarMembers,
+    is_packed,
+    is_tar,
+    is_zip,
+    unpacked,
+)
 from archiver.formats.rows import URL_COLUMNS, plain_name
 from archiver.formats.seeds import tidy_tag
 from archiver.helpers import well_formed

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archiver.formats import compressed_files
+from archiver.formats import archive_members
 from tests.formats.goldens import zipped
 from tests.formats.reading import opened as read_in
 
@@ -46,10 +46,10 @@ def test_multi_stream_and_truncated_files_are_read_up_to_their_end(kind):
 
 @pytest.mark.parametrize("kind", PACKERS)
 def test_only_the_first_megabytes_of_a_bomb_are_read(kind, monkeypatch):
-    monkeypatch.setattr(compressed_files, "BASE_ALLOWANCE", 1 << 20)
+    monkeypatch.setattr(archive_members, "UNPACKED_ALLOWANCE", 1 << 20)
     bomb = PACKERS[kind](b"https://a.example/\n") + PACKERS[kind](bytes(8 << 20))
 
-    assert len(compressed_files.unpacked(io.BytesIO(bomb), bomb).read()) < 4 << 20
+    assert len(archive_members.unpacked(io.BytesIO(bomb), bomb).read()) < 4 << 20
 
 
 @given(
@@ -60,7 +60,7 @@ def test_only_the_first_megabytes_of_a_bomb_are_read(kind, monkeypatch):
 def test_any_content_is_decompressed_unchanged(kind, parts, most):
     data = b"".join(map(PACKERS[kind], parts or [b""]))
 
-    content = compressed_files.unpacked(io.BytesIO(data), data)
+    content = archive_members.unpacked(io.BytesIO(data), data)
 
     assert b"".join(iter(partial(content.read, most), b"")) == b"".join(parts)
 

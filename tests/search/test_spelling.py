@@ -3,7 +3,7 @@
 import pytest
 from rapidfuzz.distance import OSA
 
-from archiver.search.spelling import (
+from archiver.db.spelling_candidates import (
     MAX_VARIANT_LENGTH,
     words_one_edit_away,
     words_with_two_deletions,
