@@ -85,7 +85,8 @@ async def test_pages_work_in_a_browser(prepared, tmp_path, live, saved_archive):
         site = Site(runtime, browser, str(server.make_url("/")))
         for check in (
             every_page_fits_its_screen_and_logs_no_errors,
-            menus_and_what_has_the_focus_are_in_view_on_a_phone,
+            menus_the_focus_and_the_text_are_in_view_on_a_phone,
+            the_end_of_the_side_bar_is_in_view_beside_many_lists,
             components_are_accessible_and_follow_each_theme,
             selected_text_is_highlighted_in_whole_words,
             a_highlight_is_changed_in_its_place,
@@ -142,7 +143,7 @@ COVERED = """() => [...document.querySelectorAll("main :is(a, button, input, sum
   }).map((each) => each.outerHTML)"""
 
 
-async def menus_and_what_has_the_focus_are_in_view_on_a_phone(site):
+async def menus_the_focus_and_the_text_are_in_view_on_a_phone(site):
     page = await site.open("/", viewport={"width": 360, "height": 740})
     for path in ("/snapshots", site.path("foxes")):
         await page.goto(path)
@@ -150,6 +151,18 @@ async def menus_and_what_has_the_focus_are_in_view_on_a_phone(site):
             await tick.check()
         assert await page.evaluate(OFF_SCREEN) == [], path
         assert await page.evaluate(COVERED) == [], path
+    title = "A title of an article that is so long that it needs several lines on a phone"
+    await page.locator("h1").evaluate("(each, title) => { each.textContent = title; }", title)
+    assert (await page.locator(".text p").first.bounding_box())["y"] < 350
+    await page.close()
+
+
+async def the_end_of_the_side_bar_is_in_view_beside_many_lists(site):
+    page = await site.open("/snapshots", viewport={"width": 1440, "height": 900})
+    lists = page.locator(".rail .groups ul").first
+    await lists.evaluate("each => { each.innerHTML = each.innerHTML.repeat(40); }")
+    settings = await page.locator(".rail [href='/settings']").bounding_box()
+    assert settings["y"] + settings["height"] <= 900
     await page.close()
 
 
