@@ -5,16 +5,16 @@ const MAX_SHOWN = 8;
 const requests = new Map();
 let counter = 0;
 
-async function fetchKnown(kind) {
+async function fetchNames(kind) {
   const answer = await fetch(`${base}/api/v1/${kind}`);
   if (!answer.ok) return [];
-  const found = await answer.json();
-  return kind === "tags" ? found.map((tag) => [tag.name, tag.entry_count])
-    : found.filter((list) => !list.query).map((list) => [list.path, list.count]);
+  const rows = await answer.json();
+  return kind === "tags" ? rows.map((tag) => [tag.name, tag.entry_count])
+    : rows.filter((list) => !list.query).map((list) => [list.path, list.count]);
 }
 
-function known(kind) {
-  if (!requests.has(kind)) requests.set(kind, fetchKnown(kind).catch(() => []));
+function cachedNames(kind) {
+  if (!requests.has(kind)) requests.set(kind, fetchNames(kind).catch(() => []));
   return requests.get(kind);
 }
 
@@ -97,12 +97,12 @@ class ChipField {
   async suggest() {
     const typed = this.input.value.trim().toLowerCase();
     const begins = (name) => name.toLowerCase().startsWith(typed);
-    const found = (await known(this.kind))
+    const matches = (await cachedNames(this.kind))
       .filter(([name]) => name.toLowerCase().includes(typed) && !has(this.names, name))
       .sort(([one, many], [other, more]) => begins(other) - begins(one) || (more ?? 0) - (many ?? 0));
-    this.options.replaceChildren(...found.slice(0, MAX_SHOWN).map(([name, count], at) => this.option(name, count, at)));
+    this.options.replaceChildren(...matches.slice(0, MAX_SHOWN).map(([name, count], at) => this.option(name, count, at)));
     this.active = -1;
-    this.options.hidden = !found.length || document.activeElement !== this.input;
+    this.options.hidden = !matches.length || document.activeElement !== this.input;
     this.input.setAttribute("aria-expanded", String(!this.options.hidden));
   }
 

@@ -9,28 +9,28 @@ isOn.addEventListener("change", () => {
   try { localStorage.setItem("keys", isOn.checked ? "on" : "off"); } catch { /* no storage: applies to this page only */ }
 });
 
-const here = () => document.activeElement?.closest(".entries > li:not(.day)");
+const currentRow = () => document.activeElement?.closest(".entries > li:not(.day)");
 
 function move(step) {
   const links = [...document.querySelectorAll(".entries h3 a")];
-  const at = links.indexOf(here()?.querySelector("h3 a"));
-  const next = links[at < 0 ? (step > 0 ? 0 : links.length - 1) : at + step];
+  const index = links.indexOf(currentRow()?.querySelector("h3 a"));
+  const next = links[index < 0 ? (step > 0 ? 0 : links.length - 1) : index + step];
   next?.focus();
   next?.scrollIntoView({ block: "nearest" });
   return links.length > 0;
 }
 
 function act(element) {
-  const tick = here()?.querySelector("input[type=checkbox]");
+  const tick = currentRow()?.querySelector("input[type=checkbox]");
   if (tick && !tick.checked) tick.click();
   for (let around = element.closest("details"); around; around = around.parentElement.closest("details")) around.open = true;
   if (element.matches("summary") || element.matches(FIELDS)) element.focus();
-  else if (element.closest(".bar")) say(element);
+  else if (element.closest(".bar")) clickToggle(element);
   else element.click();
 }
 
 // A button that toggles a property of the selected entries unsets it if all of them have it.
-function say(button) {
+function clickToggle(button) {
   const rows = [...document.querySelectorAll(".item:has(> input:checked)")];
   const { value } = button;
   if (rows.every((row) => row.classList.contains(button.name))) button.value = "0";
@@ -61,7 +61,7 @@ document.addEventListener("keydown", (event) => {
     dialog.querySelector("button").focus();
   } else if (!isOn.checked || key.length > 1) return;
   else if ((key === "j" || key === "k") && move(key === "j" ? 1 : -1)) { /* moved */ }
-  else if (key === "o" && here()) here().querySelector("h3 a").click();
+  else if (key === "o" && currentRow()) currentRow().querySelector("h3 a").click();
   else {
     const element = document.querySelector(`[aria-keyshortcuts="${CSS.escape(key)}"]`);
     if (!element) return;

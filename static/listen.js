@@ -9,15 +9,15 @@ let [sentences, at, current] = [[], 0, null];
 function rangeOf(element, from, to) {
   const range = document.createRange();
   const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
-  let passed = 0;
+  let start = 0;
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-    const end = passed + node.length;
-    if (from >= passed && from <= end) range.setStart(node, from - passed);
+    const end = start + node.length;
+    if (from >= start && from <= end) range.setStart(node, from - start);
     if (to <= end) {
-      range.setEnd(node, to - passed);
+      range.setEnd(node, to - start);
       break;
     }
-    passed = end;
+    start = end;
   }
   return range;
 }

@@ -24,7 +24,7 @@ function showJob(job) {
   if (failure || job.state !== "queued") row.querySelector(".failure-reason").textContent = failure ? reasonOf(failure) + again : "";
 }
 
-function tellAll() {
+function updateHeading() {
   const heading = document.querySelector("#jobs-title[data-open]");
   const states = [...document.querySelectorAll("[data-job]")].map((row) => row.dataset.state);
   if (!heading) return;
@@ -41,10 +41,10 @@ function phaseOf(status, open) {
 }
 
 // The time left is estimated from the pages captured since this page was opened.
-const began = new Map();
+const starts = new Map();
 function showTimeLeft(box, id, done, open) {
-  if (!began.has(id)) began.set(id, { at: Date.now(), done });
-  const { at, done: before } = began.get(id);
+  if (!starts.has(id)) starts.set(id, { at: Date.now(), done });
+  const { at, done: before } = starts.get(id);
   const line = box.querySelector("[data-left]");
   if (!open || done - before < 3) { if (!open) line.hidden = true; return; }
   const minutes = (Date.now() - at) / (done - before) * open / 60000;
@@ -76,7 +76,7 @@ function showImport(status) {
 }
 
 // A restart of the service takes a moment, so the first errors are not shown.
-function tellLost(source) {
+function showLostConnection(source) {
   const note = Object.assign(document.createElement("p"), { className: "alert", textContent: WORDS.lost });
   note.setAttribute("role", "alert");
   let waiting = 0;
@@ -88,8 +88,8 @@ function tellLost(source) {
 
 function follow(query, atEnd) {
   const source = new EventSource(`${document.documentElement.dataset.base}/api/v1/events?${query}`);
-  tellLost(source);
-  source.addEventListener("job", (event) => { showJob(JSON.parse(event.data)); tellAll(); });
+  showLostConnection(source);
+  source.addEventListener("job", (event) => { showJob(JSON.parse(event.data)); updateHeading(); });
   source.addEventListener("import", (event) => showImport(JSON.parse(event.data)));
   source.addEventListener("end", () => {
     source.close();

@@ -7,7 +7,7 @@ const status = form?.querySelector("[data-ticked]");
 const boxes = () => [...document.querySelectorAll(".item > input[type=checkbox]")];
 let last = null;
 
-function tell() {
+function showCount() {
   const count = boxes().filter((box) => box.checked).length;
   status.textContent = count ? status.dataset.ticked.replace("{n}", count) : "";
 }
@@ -18,16 +18,16 @@ document.addEventListener("click", ({ target, shiftKey }) => {
   const [from, to] = [all.indexOf(last), all.indexOf(target)].sort((one, other) => one - other);
   if (shiftKey && from >= 0) for (const each of all.slice(from, to)) each.checked = target.checked;
   last = target;
-  tell();
+  showCount();
 });
-form?.addEventListener("reset", () => setTimeout(tell));
+form?.addEventListener("reset", () => setTimeout(showCount));
 const all = form?.querySelector("[data-select-all]");
 if (all) {
   all.hidden = false;
   all.addEventListener("click", () => {
     for (const box of boxes()) box.checked = true;
     all.closest(".menu").open = false;
-    tell();
+    showCount();
   });
 }
 
@@ -43,7 +43,7 @@ function show(page, changed) {
   document.querySelector("main > .section-head").after(...page.querySelectorAll("main > .toast"));
   for (const each of document.querySelectorAll(".result-list > :is(h2, ol)")) each.remove();
   document.querySelector(".result-list").prepend(...page.querySelectorAll(".result-list > :is(h2, ol)"));
-  tell();
+  showCount();
   if (!own) return;
   const now = boxes();
   const box = now.find((each) => each.value === own.value) ?? now[Math.min(all.indexOf(own), now.length - 1)];

@@ -57,13 +57,13 @@ for (const box of document.querySelectorAll("[data-show]")) {
 // On a wide screen the side bar is no popover: it is part of the page.
 const rail = document.querySelector(".rail");
 const wide = matchMedia("(min-width: 64rem)");
-function settle() {
+function placeRail() {
   if (!rail) return;
   if (wide.matches) rail.removeAttribute("popover");
   else rail.setAttribute("popover", "auto");
 }
-settle();
-wide.addEventListener("change", settle);
+placeRail();
+wide.addEventListener("change", placeRail);
 
 // Only one menu is open at a time; Escape and a click elsewhere close it.
 const menus = () => document.querySelectorAll("details.menu[open]");
