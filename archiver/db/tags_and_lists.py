@@ -52,7 +52,7 @@ async def all_lists(conn: AsyncConnection) -> list[EntryList]:
         .limit(MAX_LISTS)
     )
     return [
-        EntryList(path, query, None if query else count, colour=ListColour(colour))
+        EntryList(path, query, None if query else count, colour=ListColour.of(colour))
         for path, query, count, colour in rows
     ]
 

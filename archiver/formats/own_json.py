@@ -319,7 +319,7 @@ def _take(lists: FileLists, values: Any) -> None:
     for value in values if isinstance(values, list) else ():
         fields = value if isinstance(value, dict) else {}
         path, query, colour = (text_of(fields.get(name)) for name in ("path", "query", "colour"))
-        lists.add(path, query, ListColour(colour))
+        lists.add(path, query, ListColour.of(colour))
 
 
 def _list_objects(lists: Iterable[EntryList]) -> list[dict[str, str]]:

@@ -84,8 +84,9 @@ class ListColour(StrEnum):
     GREY = "grey"
 
     @classmethod
-    def _missing_(cls, _: object) -> "ListColour":
-        return cls.NONE
+    def of(cls, text: object) -> "ListColour":
+        """Return the colour of this name; ``NONE`` for an unknown one."""
+        return next((each for each in cls if each == text), cls.NONE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -564,7 +564,7 @@ def read_arrangement(block: bytes) -> Arrangement:
             EntryList(
                 text_value(each["path"]),
                 text_value(each.get("query", "")),
-                colour=ListColour(each.get("colour", "")),
+                colour=ListColour.of(each.get("colour")),
             )
             for each in document[LISTS]
             if each["path"]

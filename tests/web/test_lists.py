@@ -93,6 +93,10 @@ async def test_the_api_creates_changes_and_deletes_lists(client, foxes, bears):
     answer = await client.patch("/api/v1/lists", json={"path": "A", "new_path": "Z"})
 
     assert [each["path"] for each in await answer.json()] == ["S", "Z", "Z/B"]
+    for colour, status in (("red", 200), ("#ff0000", 400)):
+        answer = await client.patch("/api/v1/lists", json={"path": "Z", "colour": colour})
+        assert answer.status == status
+    assert (await (await client.get("/api/v1/lists")).json())[1]["colour"] == "red"
     assert await in_order(client, "Z/B") == [bears, foxes]
     answer = await client.delete("/api/v1/lists", params={"path": "Z"})
     assert await lists(client) == [("S", 2, "is:unread")]

@@ -119,7 +119,7 @@ async def _changed(lists_service: EntryLists, path: str, form: Mapping[str, Any]
             path, str(form.get("parent", "")), str(form.get("before", ""))
         )
     if action == "colour":
-        await lists_service.set_colour(path, ListColour(str(form.get("colour", ""))))
+        await lists_service.set_colour(path, ListColour.of(form.get("colour")))
         return None
     if action not in ("up", "down"):
         raise InputError("This form is outdated. Reload the page and try again.")
