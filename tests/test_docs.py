@@ -5,10 +5,12 @@ import re
 from importlib import import_module
 from pathlib import Path
 
+import click
 from aiohttp.test_utils import TestServer
 
 from archiver.app import open_app
-from archiver.config import Settings
+from archiver.cli.main import cli
+from archiver.config import SETTINGS, Settings, variable
 from archiver.formats.detection import IMPORTERS
 from archiver.model.export_kinds import EXPORTS
 from archiver.web.app import build_app
@@ -82,6 +84,33 @@ def test_source_files_named_in_the_docs_exist():
     named = {(page.name, each) for page in PAGES for each in re.findall(folders, page.read_text())}
 
     assert [each for each in named if not (ROOT / each[1]).exists()] == []
+
+
+def test_commands_flags_variables_and_make_targets_in_the_docs_exist():
+    flags = {f"--{name.replace('_', '-')}" for name in SETTINGS}
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    known = {variable(name) for name in SETTINGS} | {f"make {each}" for each in targets}
+    for name, command in cli.commands.items():
+        known |= {name, *(f"{name} {each}" for each in (*flags, *options(command)))}
+    unknown = set()
+    for page in PAGES:
+        text = page.read_text()
+        code = re.findall(r"^```\w*\n(.*?)^```|`([^`\n]+)`", text, re.MULTILINE | re.DOTALL)
+        named = set(re.findall(r"\bARCHIVER_[A-Z_]+[A-Z]", text))
+        for line in "\n".join(map("".join, code)).splitlines():
+            named |= {f"make {each}" for each in re.findall(r"(?:^|&& )make ([a-z][\w-]*)", line)}
+            if call := re.match(r"(?:[A-Z]+=\S+ )*(?:\S*/)?archiver ([a-z]+)\b([^|#]*)", line):
+                used = re.findall(r"(?<!\S)--[a-z][a-z-]*", call[2])
+                named |= {call[1], *(f"{call[1]} {each}" for each in used)}
+        unknown |= {(page.name, each) for each in named - known}
+
+    assert unknown == set()
+
+
+def options(command: click.Command) -> set[str]:
+    """Return the options of a command and its subcommands."""
+    own = {each for param in command.get_params(click.Context(command)) for each in param.opts}
+    return own.union(*map(options, getattr(command, "commands", {}).values()))
 
 
 def sections(page: Path) -> set[str]:

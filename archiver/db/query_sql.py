@@ -91,8 +91,8 @@ def split(tree: Node) -> Split:
     """Split a query into an expression for the full-text index and conditions for SQL.
 
     Entries without a search document are not in the index, so the index is used only if the query
-    has words. Conditions with index keys (``search.words.key``), such as ``site:``, narrow the
-    results of the index. SQL checks these conditions again, because keys may be outdated.
+    has words. Conditions with index keys (``search.words.index_key``), such as ``site:``, narrow
+    the results of the index. SQL checks these conditions again, because keys may be outdated.
     """
     full_text: list[Node] = []
     checked: list[Node] = []

@@ -55,9 +55,9 @@ def reference_url(doi: str, remarks: str = "") -> str:
         doi: DOI of the reference; empty if it has none.
         remarks: text that may contain identifiers of PubMed Central, PubMed or arXiv.
 
-    >>> address_of("10.1000/182")
+    >>> reference_url("10.1000/182")
     'https://doi.org/10.1000/182'
-    >>> address_of("", "PMID: 18160043")
+    >>> reference_url("", "PMID: 18160043")
     'https://pubmed.ncbi.nlm.nih.gov/18160043/'
     """
     doi = doi.strip().removeprefix("doi:").strip()

@@ -181,7 +181,7 @@ def bookmarks_of(values: Iterable[Any], read_row: ReadRow) -> Iterator[Bookmark]
 def has_columns(*names: str) -> Recognises:
     """Return a function that tests whether a table has all columns ``names``.
 
-    The names are in the form that ``rows.plain`` returns.
+    The names are in the form that ``rows.plain_name`` returns.
     """
     required = frozenset(names)
     return lambda file: required <= file.columns

@@ -128,7 +128,7 @@ _NOT_PLAIN = str.maketrans("", "", " _-\t\u00a0")
 def plain_name(name: str) -> str:
     """Return a field name in lower case without accents, spaces, hyphens and underscores.
 
-    >>> plain("Document tags"), plain("time_added"), plain("Étiquettes")
+    >>> plain_name("Document tags"), plain_name("time_added"), plain_name("Étiquettes")
     ('documenttags', 'timeadded', 'etiquettes')
     """
     name = name.strip().lower()

@@ -325,7 +325,7 @@ class TableHead:
     Attributes:
         delimiter: the delimiter of the cells.
         header: the cells of the header line; empty if the first line is a data row.
-        columns: the cells of the header, normalised by ``rows.plain``.
+        columns: the cells of the header, normalised by ``rows.plain_name``.
     """
 
     delimiter: str
@@ -449,7 +449,7 @@ class SourceFile:
 
     @property
     def columns(self) -> frozenset[str]:
-        """Return the columns of its table, normalised by ``rows.plain``."""
+        """Return the columns of its table, normalised by ``rows.plain_name``."""
         return self.table.columns if self.table else frozenset()
 
     @cached_property

@@ -83,10 +83,10 @@ def search_words(address: str) -> str:
     Text with several lines counts as addresses, and so does text that begins with a scheme, even if
     it is an invalid URL. Text that looks like a file name is a query.
 
-    >>> words_of("red kite"), words_of("example.org"), words_of("https://two words")
+    >>> search_words("red kite"), search_words("example.org"), search_words("https://two words")
     ('red kite', '', '')
-    >>> words_of("node.js"), words_of("README.md"), words_of("www.gov.md"), words_of("mailto:a@b")
-    ('node.js', 'README.md', '', '')
+    >>> search_words("node.js"), search_words("www.gov.md"), search_words("mailto:a@b")
+    ('node.js', '', '')
     """
     text = address.strip()
     if "\n" not in text and _is_file_name(text):

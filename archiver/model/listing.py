@@ -136,7 +136,7 @@ class SearchDocument:
 
     Attributes:
         title, url, note, tags, by, text: words of each column, separated by single spaces.
-        keys: index keys (``search.words.key``), separated by single spaces.
+        keys: index keys (``search.words.index_key``), separated by single spaces.
         word_count: number of words in the article.
         language: BCP 47 tag in lower case; empty if unknown.
         published: publication date in Unix seconds; None if unknown.

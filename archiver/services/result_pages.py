@@ -205,8 +205,7 @@ async def results_page(
 async def all_of(conn: AsyncConnection, request: SearchRequest, sort: Sort) -> Sequence[int]:
     """Return row ids of all results, sorted.
 
-    For best match, only the newest candidates (``result_iteration.candidates``) are ranked, and all
-    other results follow.
+    For best match, only ``result_iteration.ranking_candidates`` are ranked; all others follow.
     """
     rows_of_results = array("q")
     async for batch in ResultIteration(conn, request).all(limit=SORTED):
