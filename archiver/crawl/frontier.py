@@ -14,7 +14,6 @@ from datetime import UTC, datetime, timedelta
 
 from archiver.db import host_queue, queue, worker_locks
 from archiver.db.engine import AsyncConnection, Database
-from archiver.db.host_queue import HostGroups
 from archiver.model.job import Lease
 
 REMEMBERED_HOSTS = 4096
@@ -146,8 +145,9 @@ class Frontier:
 
     async def _due_hosts(self, conn: AsyncConnection, count: int) -> list[str]:
         if self._only is None:
-            busy = self._host_groups().busy
-            return await host_queue.due_hosts(conn, busy, now=datetime.now(UTC), count=count)
+            return await host_queue.due_hosts(
+                conn, self._busy_hosts(), now=datetime.now(UTC), count=count
+            )
         paused_hosts = {*self._paused_hosts()}
         hosts = await queue.hosts_of(conn, self._candidate_ids(count))
         return [host for host in hosts if host not in paused_hosts]
@@ -175,7 +175,7 @@ class Frontier:
             owner=self._owner,
             count=room,
             per_host=LEASES_PER_PAGE * self._per_host,
-            hosts=self._host_groups(),
+            busy=self._busy_hosts(),
             now=datetime.now(UTC),
             locked_hosts=own_hosts,
         )
@@ -300,8 +300,8 @@ class Frontier:
         host.timer = None
         self._start(host)
 
-    def _host_groups(self) -> HostGroups:
-        """Return the hosts that get no more leases now (busy), and those that may get several."""
+    def _busy_hosts(self) -> list[str]:
+        """Return the hosts that get no more leases now."""
         full = [
             name
             for name, host in self._hosts.items()
@@ -311,5 +311,4 @@ class Frontier:
                 else host.waiting or host.active
             )
         ]
-        proven = [name for name, host in self._hosts.items() if host.allowed > 1]
-        return HostGroups(busy=full + self._paused_hosts(), proven=proven)
+        return full + self._paused_hosts()

@@ -7,7 +7,6 @@ serving, unless the next job is due later. So hosts take turns.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
@@ -69,7 +68,6 @@ _READY = (
     .limit(bindparam("count", type_=Integer))
     .with_for_update(skip_locked=True)
 )
-_IS_PROVEN = queue_host.c.host.in_(text_values(bindparam("proven")))
 _IS_LOCKED = queue_host.c.host.in_(text_values(bindparam("locked_hosts")))
 """Condition that this worker has locked the host (PostgreSQL only)."""
 _DUE_HOSTS = (
@@ -101,23 +99,8 @@ _MOVE_BACK = (
 _FORGET = delete(queue_host).where(*_IS_THIS, ~exists().where(*_QUEUED_OF_HOST))
 
 
-@dataclass(frozen=True, slots=True)
-class HostGroups:
-    """Hosts grouped by what one process knows about them.
-
-    Attributes:
-        busy: hosts that have the maximum number of concurrent requests.
-        proven: hosts that responded recently.
-    """
-
-    busy: Sequence[str] = ()
-    proven: Sequence[str] = ()
-
-
 @cache
-def next_jobs(
-    *, is_postgresql: bool, is_proven: bool, only_locked: bool
-) -> Select[*tuple[Any, ...]]:
+def next_jobs(*, is_postgresql: bool, only_locked: bool) -> Select[*tuple[Any, ...]]:
     """Return the query for the next hosts, each with its due jobs.
 
     The columns ``rank`` and ``name`` are the priority and the name of the host.
@@ -127,11 +110,9 @@ def next_jobs(
     Args:
         is_postgresql: whether the database is PostgreSQL, which needs a LATERAL join to use the
             index of jobs.
-        is_proven: find only hosts in the SQL parameter ``proven``; if false, only other hosts.
         only_locked: find only hosts in the SQL parameter ``locked_hosts``.
     """
-    hosts = _READY.where(_IS_PROVEN if is_proven else ~_IS_PROVEN)
-    ready = (hosts.where(_IS_LOCKED) if only_locked else hosts).subquery("ready")
+    ready = (_READY.where(_IS_LOCKED) if only_locked else _READY).subquery("ready")
     waiting = _WAITING.c
     first = (
         select(waiting.id)

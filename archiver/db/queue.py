@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from archiver.db import attempts, counters, host_queue, jobs
 from archiver.db.counters import next_id
 from archiver.db.dialects import Greatest, among, is_among_parameter, is_postgresql, text_values
-from archiver.db.host_queue import PAUSED, HostGroups, from_ms, to_ms
+from archiver.db.host_queue import PAUSED, from_ms, to_ms
 from archiver.db.schema import entry, imports, job
 from archiver.db.statements import execute_rows, insert_rows
 from archiver.model.capture import Timestamp
@@ -185,7 +185,7 @@ async def lease(
     owner: str,
     count: int,
     per_host: int,
-    hosts: HostGroups,
+    busy: Sequence[str],
     now: datetime,
     locked_hosts: Sequence[str] | None = None,
 ) -> list[Lease]:
@@ -195,23 +195,25 @@ async def lease(
         conn: a writing connection.
         owner: name of this process's run lock.
         count: maximum number of jobs.
-        per_host: maximum number of jobs per proven host. A host that is not proven gets one job.
-        hosts: the hosts that have as many requests as allowed (busy), and those that responded
-            recently (proven).
+        per_host: maximum number of jobs per host.
+        busy: hosts that get no more jobs now.
         now: current time (aware, UTC).
         locked_hosts: hosts that this worker has locked; only their jobs are leased. None with
             SQLite.
     """
     ready: list[Row[*tuple[Any, ...]]] = []
     served: set[tuple[int, str]] = set()
-    parameters: dict[str, Any] = {"busy": hosts.busy, "now": to_ms(now)}
+    parameters: dict[str, Any] = {"busy": busy, "now": to_ms(now), "per_host": per_host}
     if locked_hosts is not None:
         parameters["locked_hosts"] = [*locked_hosts]
+    query = host_queue.next_jobs(
+        is_postgresql=is_postgresql(conn), only_locked=locked_hosts is not None
+    )
     soonest = await host_queue.soonest(conn)
     for priority in sorted(each for each, at in soonest.items() if at <= parameters["now"]):
         if room := count - len(ready):
-            values = parameters | {"priority": priority}
-            rows = await _next_jobs(conn, hosts, values, room, per_host)
+            values = parameters | {"priority": priority, "count": room}
+            rows = (await conn.execute(query, values)).all()
             # Hosts without due jobs move back too, or they would stay first in the queue.
             served |= {(row.rank, row.name) for row in rows}
             ready += [row for row in rows if row.id is not None]
@@ -219,25 +221,6 @@ async def lease(
     leases = await _take(conn, ready, owner=owner, stamp=stamp)
     await host_queue.move_back(conn, served, now)
     return leases
-
-
-async def _next_jobs(
-    conn: AsyncConnection, hosts: HostGroups, parameters: dict[str, Any], room: int, per_host: int
-) -> Sequence[Row[*tuple[Any, ...]]]:
-    """Return up to ``room`` rows of ``host_queue.next_jobs``, rows of unproven hosts first."""
-    parameters |= {"proven": hosts.proven}
-    options = {"is_postgresql": is_postgresql(conn), "only_locked": "locked_hosts" in parameters}
-    unproven = host_queue.next_jobs(is_proven=False, **options)
-    proven = host_queue.next_jobs(is_proven=True, **options)
-    if not hosts.proven:
-        return (await conn.execute(unproven, parameters | {"count": room, "per_host": 1})).all()
-    proven_rows = await conn.execute(proven, parameters | {"count": room, "per_host": per_host})
-    proven_hosts = proven_rows.all()
-    # Unproven hosts get at least half of the places, since some of them never respond.
-    free = room - sum(row.id is not None for row in proven_hosts)
-    few = max((room + 1) // 2, free)
-    unproven_rows = (await conn.execute(unproven, parameters | {"count": few, "per_host": 1})).all()
-    return [*unproven_rows, *proven_hosts][:room]
 
 
 async def lease_only(

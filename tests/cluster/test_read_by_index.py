@@ -7,7 +7,6 @@ import pytest
 from archiver.db import entries, queue
 from archiver.db.engine import Database
 from archiver.db.entries import entry_states
-from archiver.db.host_queue import HostGroups
 from archiver.model.capture import Timestamp
 
 MANY, SOME = 4_000, 100
@@ -39,9 +38,7 @@ async def tables_scanned(conn):
 async def test_leasing_and_ending_jobs_read_only_their_rows(db):
     async with db.write() as conn:
         now = datetime.now(UTC)
-        leases = await queue.lease(
-            conn, owner="one", count=SOME, per_host=1, hosts=HostGroups(), now=now
-        )
+        leases = await queue.lease(conn, owner="one", count=SOME, per_host=1, busy=(), now=now)
         await entry_states(conn, [each.entry.id for each in leases])
         saved = [(each, Timestamp("20200101000000"), None) for each in leases]
         await queue.end_jobs(conn, saved, now)

@@ -1,4 +1,4 @@
-"""A host gets few leases until it responds."""
+"""A host gets few requests until it responds."""
 
 import asyncio
 
@@ -15,41 +15,36 @@ async def leased(crawl, delay=0.0):
 async def test_a_host_gets_one_request_until_it_responds_and_then_more(crawl, live):
     await crawl.queue(*[live.article(f"page{n}") for n in range(9)])
 
-    frontier, first = await leased(crawl)
-    nothing = await frontier.lease()
-    surplus = frontier.finished(first[0], responded=True)
-    further = await frontier.lease()
-    leases = [await frontier.next() for _ in range(5)]
+    frontier, leases = await leased(crawl)
+    more = await frontier.lease()
+    first = await frontier.next()
+    surplus = frontier.finished(first, responded=True)
+    further = [await frontier.next() for _ in range(4)]
 
-    assert (len(first), nothing, surplus, len(further)) == (1, [], [], 8)
-    assert leases == [*first, *further[:4]]
+    assert (len(leases), more, surplus) == (9, [], [])
+    assert [first, *further] == leases[:5]
     assert frontier.lease_count == 9
 
 
 async def test_leases_of_a_host_that_stopped_responding_are_released(crawl, live):
     await crawl.queue(*[live.article(f"page{n}") for n in range(9)])
-    frontier, first = await leased(crawl)
-    frontier.finished(first[0], responded=True)
-    leases = [*await frontier.lease(), *await frontier.lease()]
-    running_jobs = [await frontier.next() for _ in range(5)][1:]
+    frontier, leases = await leased(crawl)
+    frontier.finished(await frontier.next(), responded=True)
+    running_jobs = [await frontier.next() for _ in range(4)]
 
     surplus = frontier.finished(running_jobs[0], responded=False)
 
-    assert len(leases) == 8
-    assert {each.job_id for each in surplus} == {
-        each.job_id for each in leases if each not in running_jobs
-    }
+    assert surplus == leases[5:]
 
 
 async def test_the_politeness_delay_is_waited_before_a_worker_is_taken(crawl, live):
     delay = 0.05
     await crawl.queue(*[live.article(f"page{n}") for n in range(9)])
-    frontier, first = await leased(crawl, delay=delay)
+    frontier, _ = await leased(crawl, delay=delay)
     loop = asyncio.get_running_loop()
-    await frontier.next()
+    first = await frontier.next()
     start_times = [loop.time()]
-    frontier.finished(first[0], responded=True)
-    await frontier.lease()
+    frontier.finished(first, responded=True)
 
     for _ in range(3):
         await frontier.next()
@@ -60,9 +55,9 @@ async def test_the_politeness_delay_is_waited_before_a_worker_is_taken(crawl, li
 
 async def test_some_waiting_leases_are_taken_back_and_the_others_start(crawl, live):
     await crawl.queue(*[live.article(f"page{n}") for n in range(9)])
-    frontier, _ = await leased(crawl)
-    frontier.finished(await frontier.next(), responded=True)
-    leases = await frontier.lease()
+    frontier, leases = await leased(crawl)
+    leases.remove(first := await frontier.next())
+    frontier.finished(first, responded=True)
     unwanted = {*leases[::2]}
 
     returned = frontier.take_waiting(unwanted.__contains__)

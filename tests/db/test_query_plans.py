@@ -27,7 +27,6 @@ from archiver.db import (
 )
 from archiver.db.captures import KeyRange
 from archiver.db.entries import Filters, Place
-from archiver.db.host_queue import HostGroups
 from archiver.db.query_sql import SearchContext, Split
 from archiver.db.schema import VIEW, capture_table, entry_table, snapshot_table
 from archiver.db.search import SearchRequest
@@ -258,9 +257,7 @@ async def test_leasing_uses_indexes(db, watched, seed):
     async with db.write() as conn:
         await new_entries.receive(conn, [seed(URL)], now=NOW, recapture=False)
         watched.steps.clear()
-        leases = await queue.lease(
-            conn, owner="me", count=32, per_host=4, hosts=HostGroups(), now=NOW
-        )
+        leases = await queue.lease(conn, owner="me", count=32, per_host=4, busy=(), now=NOW)
         ids = [each.job_id for each in leases]
         await queue.requeue(conn, ids, owner="me", interrupted=True, now=NOW)
         await queue.paused_imports(conn)

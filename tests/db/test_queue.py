@@ -6,7 +6,6 @@ from sqlalchemy import select
 
 from archiver.db import host_queue, imports, jobs, new_entries, queue
 from archiver.db.engine import Database
-from archiver.db.host_queue import HostGroups
 from archiver.db.schema import job, queue_host
 from archiver.model.failure import Failure, FailureKind
 
@@ -30,13 +29,10 @@ def fill(db, seed):
     return queue_up
 
 
-PROVEN = HostGroups(proven=["a.example", "b.example", "c.example"])
-
-
-async def lease(db, count, *, owner="me", per_host=2, hosts=PROVEN, now=NOW):
+async def lease(db, count, *, owner="me", per_host=2, busy=(), now=NOW):
     async with db.write() as conn:
         return await queue.lease(
-            conn, owner=owner, count=count, per_host=per_host, hosts=hosts, now=now
+            conn, owner=owner, count=count, per_host=per_host, busy=busy, now=now
         )
 
 
@@ -70,32 +66,6 @@ async def test_a_served_host_moves_to_the_end_of_the_queue(db, fill):
 
     assert sorted(turns[:3]) == ["a.example", "b.example", "c.example"]
     assert turns[3:] == turns[:3]
-
-
-async def test_a_host_without_a_response_gets_one_lease(db, fill):
-    await fill(("a", 50), ("b", 3))
-
-    leases = await lease(db, 9, per_host=4, hosts=HostGroups(proven=["b.example"]))
-
-    assert Counter(each.entry.host for each in leases) == {"a.example": 1, "b.example": 3}
-
-
-async def test_suspect_hosts_get_half_as_many_leases_as_others(db, fill):
-    await fill(*[(f"h{number}", 1) for number in range(30)], ("a", 50))
-
-    leases = await lease(db, 20, per_host=50, hosts=HostGroups(proven=["a.example"]))
-
-    assert Counter(each.entry.host == "a.example" for each in leases) == {True: 10, False: 10}
-
-
-async def test_suspect_hosts_get_the_slots_that_others_leave(db, fill):
-    await fill(*[(f"h{number}", 1) for number in range(30)], ("a", 3))
-
-    few = await lease(db, 20, per_host=50, hosts=HostGroups(proven=["a.example", "b.example"]))
-    none = await lease(db, 10, hosts=HostGroups(proven=["a.example", "b.example"]))
-
-    assert Counter(each.entry.host == "a.example" for each in few) == {True: 3, False: 17}
-    assert len(none) == 10
 
 
 async def test_two_processes_are_never_leased_the_same_job(db, fill, index_location):
@@ -223,7 +193,7 @@ async def test_a_worker_leases_jobs_only_of_its_hosts(db, fill):
             owner="me",
             count=100,
             per_host=2,
-            hosts=HostGroups(proven=mine[:1]),
+            busy=(),
             now=NOW,
             locked_hosts=mine,
         )
@@ -232,7 +202,7 @@ async def test_a_worker_leases_jobs_only_of_its_hosts(db, fill):
         )
 
     assert sorted(due) == ["h1.example", "h2.example", "h3.example"]
-    assert sorted(each.entry.host for each in leases) == [mine[0], mine[0], mine[1]]
+    assert sorted(each.entry.host for each in leases) == [mine[0], mine[0], mine[1], mine[1]]
     assert {each.entry.host for each in other_leases} == {"h2.example"}
 
 
@@ -250,7 +220,7 @@ async def test_links_of_a_paused_import_wait_and_others_are_leased(db, fill):
     number = await begun_import(db)
     await fill(("a", 3), ("b", 1), import_id=number)
     await fill(("c", 1))
-    fetching = await lease(db, 2, per_host=1, hosts=HostGroups(busy=["c.example"]))
+    fetching = await lease(db, 2, per_host=1, busy=["c.example"])
     await pause(db, number)
     await fill(("d", 1), import_id=number)
     async with db.write() as conn:

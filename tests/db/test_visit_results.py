@@ -15,7 +15,6 @@ from archiver.db import (
     visit_results,
 )
 from archiver.db.entries import Filters
-from archiver.db.host_queue import HostGroups
 from archiver.db.schema import attempt
 from archiver.model import seed as model_seed
 from archiver.model.failure import Failure, FailureKind
@@ -36,9 +35,7 @@ async def lease(db, seed):
         link = seed(URL, title="Given", tags=("t",))
         await new_entries.receive(conn, [link], now=NOW, recapture=False, import_id=number)
         await imports.advance(conn, number, {model_seed.SaveOutcome.ADDED: 1}, [])
-        (job,) = await queue.lease(
-            conn, owner="me", count=1, per_host=1, hosts=HostGroups(), now=NOW
-        )
+        (job,) = await queue.lease(conn, owner="me", count=1, per_host=1, busy=(), now=NOW)
     return job
 
 
