@@ -55,8 +55,12 @@ _DATA = re.compile(
 )
 
 
-def needs_browser(tree: LexborHTMLParser, source_length: int, read: int) -> bool:
-    """Return whether a page is empty until its scripts have run.
+def browser_needs(tree: LexborHTMLParser, source_length: int, read: int) -> tuple[bool, bool]:
+    """Return whether a page is empty until its scripts have run, and whether they may add content.
+
+    Scripts may add content, so that rendering is worthwhile, if the page has little text apart from
+    links, navigation and the like, if it has an empty element and not much more text, or if the
+    root of an application is empty.
 
     Args:
         tree: the tree of the page.
@@ -64,32 +68,20 @@ def needs_browser(tree: LexborHTMLParser, source_length: int, read: int) -> bool
         read: length of the text from ``readable_start``.
     """
     if tree.body is None or not _has_scripts(tree):
-        return False
+        return False, False
     main = _MainContent(tree.body)
+    has_empty_root = _is_any_empty(filter(_is_named_root, tree.css("body [id]")))
+    most = MAX_COUNTED if main.has_gap else LEAST_CHARACTERS
+    may_add = has_empty_root or main.length < most
     if main.is_missing:
-        return True
-    if read >= LEAST_CHARACTERS:
-        return not main.is_enough and (_has_empty_root(tree) or _asks_for_scripts(tree))
-    return (
-        _has_empty_root(tree)
-        or _asks_for_scripts(tree)
-        or (source_length > _LONG_SOURCE and read * _LEAST_MARKUP < source_length)
-        or (read < _NEARLY_EMPTY and tree.css_first(_VISIBLE_ELEMENTS) is None)
-    )
-
-
-def may_need_browser(tree: LexborHTMLParser) -> bool:
-    """Return whether scripts may insert content into a page, so that rendering it is worthwhile.
-
-    That is the case if the page has little text apart from links, navigation and the like, if it
-    has an empty element and not much more text, or if the root of an application is empty.
-    """
-    if tree.body is None or not _has_scripts(tree):
-        return False
-    if _is_any_empty(filter(_is_named_root, tree.css("body [id]"))):
-        return True
-    main = _MainContent(tree.body, MAX_COUNTED)
-    return main.length < (MAX_COUNTED if main.has_gap else LEAST_CHARACTERS)
+        return True, may_add
+    if read >= LEAST_CHARACTERS and main.is_enough:
+        return False, may_add
+    if has_empty_root or _has_empty_custom_root(tree) or _asks_for_scripts(tree):
+        return True, may_add
+    is_script = source_length > _LONG_SOURCE and read * _LEAST_MARKUP < source_length
+    is_blank = read < _NEARLY_EMPTY and tree.css_first(_VISIBLE_ELEMENTS) is None
+    return read < LEAST_CHARACTERS and (is_script or is_blank), may_add
 
 
 _Attributes = Mapping[str, str | None]
@@ -136,18 +128,17 @@ class _MainContent:
 
     Args:
         body: the body of the page.
-        most: number of characters at which reading stops.
 
     Attributes:
-        length: number of characters of text outside of links, without spaces.
+        length: number of characters of text outside of links, without spaces. Reading stops at
+            ``MAX_COUNTED``.
         linked: number of characters of link texts, without spaces.
         has_gap: whether the content has an empty element that may be filled by scripts.
     """
 
-    def __init__(self, body: LexborNode, most: int = LEAST_CHARACTERS) -> None:
+    def __init__(self, body: LexborNode) -> None:
         self.length = self.linked = 0
         self.has_gap = False
-        self._most = most
         self._waits = self._has_hole = self._has_empty_main = False
         self._media = self._before_main = 0
         self._read(body)
@@ -175,7 +166,7 @@ class _MainContent:
         node: LexborNode | None = body.child
         main: LexborNode | None = None  # the main element that the node is in
         link: LexborNode | None = None
-        while node is not None and self.length < self._most:
+        while node is not None and self.length < MAX_COUNTED:
             if node.is_text_node:
                 self._take("".join((node.text_content or "").split()), is_linked=link is not None)
             elif node.is_element_node and self._is_content(node, main):
@@ -314,11 +305,9 @@ def _has_scripts(tree: LexborHTMLParser) -> bool:
     return any(not _DATA.search(node.attributes.get("type") or "") for node in tree.css("script"))
 
 
-def _has_empty_root(tree: LexborHTMLParser) -> bool:
-    """Return whether an application's root element is present and empty."""
-    return _is_any_empty(filter(_is_named_root, tree.css("body [id]"))) or _is_any_empty(
-        filter(_is_custom_element, tree.css("body > *, body > div > *"))
-    )
+def _has_empty_custom_root(tree: LexborHTMLParser) -> bool:
+    """Return whether the root of an application is a custom element, and empty."""
+    return _is_any_empty(filter(_is_custom_element, tree.css("body > *, body > div > *")))
 
 
 def _is_any_empty(nodes: Iterable[LexborNode]) -> bool:

@@ -24,9 +24,8 @@ from archiver.pages.foreign_elements import ForeignContent, XmlElement, XmlStyle
 from archiver.pages.icon_candidates import find_covers, find_icons
 from archiver.pages.metadata import read_head_metadata, read_metadata
 from archiver.pages.page_problems import (
+    browser_needs,
     is_error,
-    may_need_browser,
-    needs_browser,
     parked_by,
     readable_start,
     wall_in_page,
@@ -42,7 +41,6 @@ from archiver.pages.references import (
     SVG_ANY,
     Form,
     Pointer,
-    Rule,
     Rules,
     Use,
     clean_reference,
@@ -88,8 +86,6 @@ _Found = Iterator[tuple[str, Use]]
 _Attributes = dict[str, str | None]
 _MAX_DIGITS = 5
 """Maximum number of digits of a width or height."""
-_MANY = 2
-"""Number of attributes above which elements are selected by name only."""
 
 
 def discover_requisites(
@@ -122,11 +118,12 @@ def discover_parsed(
     if tree.css_first("frameset frame"):
         frames = [each for each in needs if each.kind is RequisiteKind.FRAME]
         parts += [replace(each, kind=RequisiteKind.PART) for each in frames]
+    needs_browser, may_need_browser = browser_needs(tree, len(html), len(text))
     return Discovery(
         (*parts, *needs)[:limit],
         metadata=metadata,
-        needs_browser=needs_browser(tree, len(html), len(text)),
-        may_need_browser=may_need_browser(tree),
+        needs_browser=needs_browser,
+        may_need_browser=may_need_browser,
         wall=wall_in_page(tree, html, text),
         parked=parked_by(tree, html, text),
         feed=_find_feed(tree, base_url),
@@ -231,12 +228,15 @@ class _Document:
 
     def read(self, tree: LexborHTMLParser) -> _Found:
         """Return the absolute URLs that a page loads, and their uses."""
-        roots: list[LexborHTMLParser | LexborNode] = [tree]
+        roots = [tree.root] if tree.root is not None else []
         while roots:
             root = roots.pop()
             foreign = ForeignContent(root)
-            for node in root.css(_SELECTOR):
-                yield from self._node(node, foreign.kind(node))
+            for node in root.traverse():
+                tag, attributes = (node.tag or "").lower(), node.attributes
+                names = _LOADING_ATTRIBUTES if tag in HTML else _FOREIGN_ATTRIBUTES
+                if tag in _LOADING_ELEMENTS or not names.isdisjoint(attributes):
+                    yield from self._node(node, tag, attributes, foreign.kind(node))
             roots += reversed(root.template_fragments())
 
     def read_xml(self, elements: Iterable[XmlElement | XmlStyle]) -> _Found:
@@ -250,8 +250,7 @@ class _Document:
             rules = rules_for(each.name, foreign=bool(each.kind), kind=each.kind)
             yield from self._attributes(each.attributes, rules)
 
-    def _node(self, node: LexborNode, kind: str) -> _Found:
-        tag, attributes = (node.tag or "").lower(), node.attributes
+    def _node(self, node: LexborNode, tag: str, attributes: _Attributes, kind: str) -> _Found:
         if tag == "base" and "href" in attributes:
             self._set_base(attributes["href"] or "")
         elif tag == "style":
@@ -336,27 +335,17 @@ def _area(attributes: _Attributes) -> int:
     return int(sides[0]) * int(sides[1])
 
 
-def _selector() -> str:
-    """Return a selector for elements that may load something, and for ``base``."""
-    rows = (*HTML.items(), ("", EVERYWHERE), ("", CUSTOM), ("svg ", SVG_ANY), ("math ", MATHML))
-    return ", ".join(["base[href]", "style", *(each for row in rows for each in _selectors(*row))])
+def _loading(rules: Rules) -> frozenset[str]:
+    return frozenset(name for name, rule in rules.items() if is_loaded(rule))
 
 
-def _selectors(element: str, rules: Rules) -> list[str]:
-    loaded = {name: rule for name, rule in rules.items() if is_loaded(rule)}
-    if element in HTML and len(loaded) > _MANY:
-        return [element]
-    return [f"{element}{_attribute_selector(name, rule)}" for name, rule in loaded.items()]
-
-
-def _attribute_selector(name: str, rule: Rule) -> str:
-    """Return a selector for an attribute by local name.
-
-    Attributes with CSS are selected only if their value contains a function.
-    """
-    is_css = isinstance(rule, Pointer) and rule.form is Form.CSS
-    function = "*='('" if is_css else ""
-    return f"[{name.rpartition(':')[2]}{function}]"
-
-
-_SELECTOR: Final = _selector()
+_LOADING_ELEMENTS: Final = {
+    "base",
+    "style",
+    *(tag for tag, rules in HTML.items() if _loading(rules)),
+}
+_FOREIGN_ATTRIBUTES: Final = frozenset().union(
+    *map(_loading, (EVERYWHERE, CUSTOM, SVG_ANY, MATHML))
+)
+_LOADING_ATTRIBUTES: Final = _FOREIGN_ATTRIBUTES - {"href", "xlink:href"}
+"""Attributes that may load something on any HTML element."""
