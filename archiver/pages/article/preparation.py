@@ -20,18 +20,19 @@ from archiver.pages.article.preserved_lines import keep_lines
 from archiver.pages.article.tree import first_text
 
 _MAX_BESIDE = 50
-_NEVER_READ = "template link meta base title dialog canvas noembed noframes frameset frame".split()
+_NEVER_READ = (
+    "template, link, meta, base, title, dialog, canvas, noembed, noframes, frameset, frame"
+)
+_RAW_TEXT = frozenset({"iframe", "xmp", "plaintext", "listing"})
 _VOID = re.compile(rb'<(embed|source|track|wbr)\b((?:[^<>"]|"[^"]*+")*+)>')
 """Void elements that libxml2's HTML 4 parser does not know or treats differently."""
 
 _CONTROLS = bytes({*range(0x20)} - {*b"\t\n\f\r"})
 _FORM_FEED_AS_SPACE = bytes.maketrans(b"\f", b" ")
-_NO_CHARACTERS = "\ufffe".encode(), "\uffff".encode()
-"""Characters that XML forbids, in UTF-8 (XML §2.2). Surrogates are dropped by the encoding."""
+_NO_CHARACTERS = "\ufffe", "\uffff"
+"""Characters that XML forbids (XML §2.2). Surrogates are dropped by the encoding."""
 
-_BLANK = b" \t\r"
 _BLANKS = re.compile(rb"[ \t\r][ \t\r]+")
-_RARE_BLANKS = (b"\t", b"\r")
 _PRE = re.compile(rb"(<pre\b.*?</pre>)", re.DOTALL)
 _MAX_CLASS = 500
 _UNSEEN = "unseen"
@@ -59,11 +60,11 @@ def to_tree(page: LexborHTMLParser) -> Element | None:
     for style in page.css("style"):
         if style.parent is None or (style.parent.tag or "") not in _DRAWN:
             style.decompose()
-    for node in page.css("svg title"):
-        node.decompose()
-    for node in page.css("iframe, xmp, plaintext, listing"):
-        _normalise_raw_text(node)
-    page.strip_tags(_NEVER_READ)
+    for node in page.css(f"{', '.join(_RAW_TEXT)}, {_NEVER_READ}"):
+        if node.tag in _RAW_TEXT:
+            _normalise_raw_text(node)
+        else:
+            node.decompose(recursive=False)
     body = page.body
     html = _collapse_white_space(_as_xml_allows(body.html or "")) if body else b""
     html = _VOID.sub(rb"<\1\2/>", html)
@@ -92,10 +93,9 @@ def _normalise_raw_text(node: LexborNode) -> None:
 
 def _as_xml_allows(html: str) -> bytes:
     """Return a page in UTF-8 without characters that XML forbids."""
-    encoded = html.encode("utf-8", "ignore").translate(_FORM_FEED_AS_SPACE, _CONTROLS)
     for each in _NO_CHARACTERS:
-        encoded = encoded.replace(each, b"")
-    return encoded
+        html = html.replace(each, "")
+    return html.encode("utf-8", "ignore").translate(_FORM_FEED_AS_SPACE, _CONTROLS)
 
 
 def _collapse_white_space(html: bytes) -> bytes:
@@ -108,13 +108,9 @@ def _collapse_runs(html: bytes) -> bytes:
     """Replace each run of white space by a line break if the run has one, otherwise by a space."""
     first, *lines = html.split(b"\n")
     if lines:
-        between = filter(None, (each.strip(_BLANK) for each in lines[:-1]))
-        first = b"\n".join((first.rstrip(_BLANK), *between, lines[-1].lstrip(_BLANK)))
-    if any(each in first for each in _RARE_BLANKS):
-        return _BLANKS.sub(b" ", first)
-    while b"  " in first:  # each step halves the runs, so few steps are needed
-        first = first.replace(b"  ", b" ")
-    return first
+        between = filter(None, map(bytes.strip, lines[:-1]))
+        first = b"\n".join((first.rstrip(), *between, lines[-1].lstrip()))
+    return _BLANKS.sub(b" ", first)
 
 
 _MAY_HIDE = frozenset({"hidden", "style", "aria-modal", "class", "aria-hidden"})

@@ -41,8 +41,9 @@ def keep_lines(page: LexborHTMLParser) -> None:
         for line in editor.css("pre"):
             _replace(line, "div")
         _replace(editor, "pre")
-    within = {each.mem_id for each in page.css("pre *, textarea *")}
-    for node in page.css(f"[style*='white-space' i], code, {_CODE_CELLS}")[:_MAX_SET]:
+    nodes = page.css(f"[style*='white-space' i], code, {_CODE_CELLS}")[:_MAX_SET]
+    within = {each.mem_id for each in page.css("pre *, textarea *")} if nodes else set()
+    for node in nodes:
         if node.mem_id in within or node.tag == "pre":
             continue
         match = _SPACED.search((node.attributes.get("style") or "")[:_MAX_STYLE])
@@ -61,8 +62,8 @@ def _copy_styles(page: LexborHTMLParser) -> None:
 
     These are ``white-space`` for all elements, and ``display`` for those in ``<pre>``.
     """
-    in_code = {each.mem_id for each in page.css("pre *")}
-    sheets = (each.text()[:_MAX_SHEET] for each in page.css("style"))
+    sheets = [each.text()[:_MAX_SHEET] for each in page.css("style")]
+    in_code = {each.mem_id for each in page.css("pre *")} if sheets else set()
     rules = (rule for sheet in sheets for rule in _line_rules(sheet, has_code=bool(in_code)))
     for selector, declaration in islice(rules, _MAX_RULES):
         is_display = _DISPLAYED.search(declaration) is not None
