@@ -14,7 +14,7 @@ from archiver.pages.article.tree import first_text, remove, text_in, unwrap
 from archiver.pages.parsing import SIZES
 from archiver.pages.references import read_candidates
 
-_MAX_LEVELS = 40
+_MAX_MARKED = 100
 _MOST = 0.5
 """Minimum share of a page's text in an element that holds the article."""
 
@@ -22,7 +22,7 @@ _TEXT_OF_ALL = 1000
 """Maximum number of letters that are examined to detect the direction of a text."""
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 """Hebrew, Arabic, Syriac, Thaana, N'Ko and others (UAX 44, bidirectional classes R and AL)."""
-_HAS_DIRECTION = etree.XPath("boolean(descendant::*[@dir])")
+_MARKED = etree.XPath("descendant::*[@dir]")
 
 
 def text_direction(page: LexborHTMLParser, body: Element) -> str:
@@ -35,8 +35,9 @@ def text_direction(page: LexborHTMLParser, body: Element) -> str:
         body: the body of the same page as an lxml tree.
     """
     directions = [each.attributes.get("dir") for each in (page.root, page.body) if each]
-    if _HAS_DIRECTION(body):
-        directions += [each.get("dir") for each in _main_path(body)]
+    marked = _MARKED(body)[:_MAX_MARKED]
+    least = _MOST * len(text_in(body)) if marked else 0
+    directions += [each.get("dir") for each in marked if len(text_in(each)) >= least]
     return next((each.lower() for each in reversed(directions) if each), "")
 
 
@@ -55,17 +56,6 @@ def _is_right_to_left(root: Element) -> bool:
         return False
     letters = [each for each in text if each.isalpha()][:_TEXT_OF_ALL]
     return len(_RIGHT_TO_LEFT.findall("".join(letters))) > len(letters) / 2
-
-
-def _main_path(body: Element) -> Iterator[Element]:
-    """Yield the elements that hold most of a page's text, from the outside in."""
-    least, element = _MOST * len(text_in(body)), body
-    for _ in range(_MAX_LEVELS):
-        inner = max(element, key=lambda each: len(text_in(each)), default=None)
-        if inner is None or len(text_in(inner)) < least:
-            return
-        yield inner
-        element = inner
 
 
 _EMPTY_GOES = frozenset({"p", "div", "span", "section", "figure", "li", "ul", "ol"} | HEADINGS)
