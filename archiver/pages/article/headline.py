@@ -25,7 +25,7 @@ from archiver.pages.article.elements import (
     named,
     remembered,
 )
-from archiver.pages.article.tree import first_text, prepend, remove
+from archiver.pages.article.tree import first_text, prepend, remove, text_in
 
 _MAX_HEADINGS = 3
 """Number of headings that may be the title; the first may be the name of a site's section."""
@@ -246,7 +246,7 @@ def _count_of_head(parts: Sequence[Element]) -> int:
 
 def _missing(root: Element, lead: Lead) -> list[Element]:
     """Return the elements of the lead that an article does not contain."""
-    text = _bare_lead("".join(root.itertext())) if lead.parts else ""
+    text = _text(root) if lead.parts else ""
     if not lead.beginning or lead.beginning not in text:
         return []
     names = {_name(each) for each in root.iter("img")}
@@ -391,7 +391,7 @@ def _name(image: Element) -> str:
 
 
 def _text(element: Element) -> str:
-    return _bare_lead("".join(element.itertext()))
+    return _bare_lead(text_in(element))
 
 
 def _bare_lead(text: str) -> str:

@@ -212,7 +212,9 @@ class Surroundings:
                 linked += self._linked[child]
                 prose += self._prose[child]
             if element.tag == "a":
-                is_thumbnail = leads_to_picture(element) and _has_picture(element)
+                is_thumbnail = (
+                    len(element) > 0 and leads_to_picture(element) and _has_picture(element)
+                )
                 linked = linked if is_thumbnail else text * weight_of_link(element)
             elif not prose and text - linked >= SENTENCE and element not in frames:
                 prose = self._own_prose[element] = int(text - linked)
@@ -239,7 +241,7 @@ class Surroundings:
                 self._remove(each)
 
     def _drop_named(self, element: Element) -> bool:
-        if element.tag not in _NAMED:
+        if element.tag not in _NAMED or not element.keys():
             return False
         name = f"{named(element)} {element.get('data-component') or ''}".strip()
         kind = kind_of_name(name) if name else None
@@ -252,9 +254,9 @@ class Surroundings:
             element: the element that may be a label.
             before: number of characters of prose before the element.
         """
-        if element.tag not in _LABELLED:
+        if element.tag not in _LABELLED or not self._text[element]:
             return False
-        if 0 < self._text[element] <= MAX_LABEL + 2:
+        if self._text[element] <= MAX_LABEL + 2:
             label = " ".join(text_in(element).split())
             kind = kind_of_label(label)
             if kind is Kind.NOTICE:
@@ -442,6 +444,8 @@ def _holds_comments(block: Element) -> bool:
 
 def _lead_of(element: Element) -> str:
     """Return the text before the first link of an element."""
+    if not len(element):
+        return ""
     pieces = [element.text or ""]
     for each in islice(element.iterdescendants(), 10):
         if each.tag == "a":
