@@ -38,8 +38,9 @@ def test_each_attempt_waits_six_times_longer_up_to_the_last(attempts, seconds):
     assert again == (None if seconds is None else NOW + timedelta(seconds=seconds))
 
 
-def test_only_temporary_failures_are_retried():
-    for failure, is_tried_again in [
+@pytest.mark.parametrize(
+    ("failure", "is_tried_again"),
+    [
         (Failure(FailureKind.DNS, ""), True),
         (Failure(FailureKind.REFUSED, ""), True),
         (Failure(FailureKind.DISCONNECTED, ""), True),
@@ -51,19 +52,24 @@ def test_only_temporary_failures_are_retried():
         (status(410), False),
         (status(429), True),
         (status(503), True),
-    ]:
-        assert (retry_at(failure, lease(0), SETTINGS, NOW) is not None) is is_tried_again
+    ],
+)
+def test_only_temporary_failures_are_retried(failure, is_tried_again):
+    assert (retry_at(failure, lease(0), SETTINGS, NOW) is not None) is is_tried_again
 
 
-def test_retry_after_is_respected_unless_too_long():
-    for delay, seconds in [(1, 5), (60, 60), (3600, 3600), (3601, None), (86400, None)]:
-        again = retry_at(status(429, float(delay)), lease(0), SETTINGS, NOW)
+@pytest.mark.parametrize(
+    ("delay", "seconds"), [(1, 5), (60, 60), (3600, 3600), (3601, None), (86400, None)]
+)
+def test_retry_after_is_respected_unless_too_long(delay, seconds):
+    again = retry_at(status(429, float(delay)), lease(0), SETTINGS, NOW)
 
-        assert again == (None if seconds is None else NOW + timedelta(seconds=seconds))
+    assert again == (None if seconds is None else NOW + timedelta(seconds=seconds))
 
 
-def test_retry_after_of_a_429_or_503_is_seconds_or_a_date():
-    for code, value, seconds in [
+@pytest.mark.parametrize(
+    ("code", "value", "seconds"),
+    [
         (429, "120", 120),
         (503, " 7 ", 7),
         (503, "Sun, 01 Mar 2026 12:01:30 GMT", 90),
@@ -76,8 +82,10 @@ def test_retry_after_of_a_429_or_503_is_seconds_or_a_date():
         (200, "120", None),
         (301, "120", None),
         (503, None, None),
-    ]:
-        assert retry_after_seconds(code, value, NOW) == seconds
+    ],
+)
+def test_retry_after_of_a_429_or_503_is_seconds_or_a_date(code, value, seconds):
+    assert retry_after_seconds(code, value, NOW) == seconds
 
 
 @pytest.mark.parametrize(
