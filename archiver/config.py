@@ -182,6 +182,19 @@ def duration(*, least: float = 0, above: float | None = None, most: float | None
     return Kind("TIME", read, show=show_duration)
 
 
+def days(*, most: int) -> Kind:
+    """Return a kind for whole days, such as ``30``, ``30 d`` or ``30 days``."""
+
+    def read(value: int | str) -> int:
+        seconds = duration().read(f"{value} d" if str(value).isdecimal() else value)
+        if seconds % 86400:
+            raise ValueError(Message("must be whole days, such as 30 d"))
+        _check(seconds // 86400, least=0, most=most)
+        return int(seconds // 86400)
+
+    return Kind("TIME", read, show="{} d".format)
+
+
 def show_duration(seconds: float) -> str:
     """Return seconds in the largest unit that divides them, such as ``15 min``."""
     factor = max(each for each in _TIME_UNITS if each == 1 or (seconds and seconds % each == 0))
@@ -577,8 +590,8 @@ class Settings:
     )
     bin_days: int = _setting(
         30,
-        integer(least=0, most=36_500),
-        "Days for which deleted entries can be restored; then `serve` erases them.",
+        days(most=36_500),
+        "Time for which deleted entries can be restored; then `serve` erases them.",
     )
     notify_url: str | None = _setting(
         None,

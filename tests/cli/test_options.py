@@ -92,6 +92,11 @@ def test_a_time_is_a_number_of_seconds_or_has_a_unit() -> None:
     ):
         assert (kind.read(text), kind.show(seconds)) == (seconds, shown)
         assert kind.read(shown) == seconds
+    in_days = SETTINGS["bin_days"].kind
+    assert [in_days.read(each) for each in (30, "30", "2 days", "48 h")] == [30, 30, 2, 2]
+    for text in (1.5, "12 h", "36501"):
+        with pytest.raises(ValueError, match="must be"):
+            in_days.read(text)
     for text in ("", "59", "-90", "min", "1 week", "1e9", "inf", "2 h 5 min", "9" * 400, True):
         with pytest.raises(ValueError, match="must be"):
             kind.read(text)

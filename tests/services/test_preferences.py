@@ -30,10 +30,10 @@ async def test_a_stored_setting_applies_when_settings_are_read_again(settings):
 async def test_a_change_is_pending_until_the_settings_are_read_again(settings):
     await Preferences(settings).change({"bin_days": "7"})  # as another process does
 
-    for running, is_pending, used in ((settings, True, "30"), (reread(settings), False, "7")):
+    for running, is_pending, used in ((settings, True, "30 d"), (reread(settings), False, "7 d")):
         assert await Preferences(running).change({"bin_days": "7"}) is is_pending
         result = (await Preferences(running).all())["bin_days"]
-        assert (result.value, result.in_force) == ("7", used)
+        assert (result.value, result.in_force) == ("7 d", used)
 
 
 async def test_removing_a_setting_restores_its_default_and_keeps_comments(settings, tmp_path):

@@ -301,8 +301,10 @@ async def the_home_page_saves_urls_searches_words_and_follows_jobs(site):
     assert reasons == ["You cancelled saving this page."]
 
     await page.goto("/")
-    await page.keyboard.type("http://a.example/1")
-    await page.keyboard.press("Enter")
+    await page.fill("#find", "http://a.example/1")
+    await page.press("#find", "Control+a")
+    await page.press("#find", "Control+x")
+    await page.press("#url", "Control+v")
     await page.locator("[data-jobs] li").first.wait_for()
     await page.wait_for_load_state()
     saved = await page.locator("[data-jobs] > li > a").all_inner_texts()

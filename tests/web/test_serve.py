@@ -70,6 +70,6 @@ async def test_the_service_reports_problems_restarts_with_new_settings_and_stops
     assert further[0] == "ignored files in warc/: 1; `archiver verify` lists them\n"
     assert further[1].startswith("pages are not rendered in a browser: The browser in the settings")
     assert foreign.read_bytes() == b"garbage"
-    assert 'name="bin_days" value="7"' in settings, "the changed setting is in effect"
+    assert 'name="bin_days" value="7 d"' in settings, "the changed setting is in effect"
     assert (health.status, stream.status) == (200, 200)
     assert b"data:" not in tail

@@ -109,7 +109,9 @@ async def test_saving_applies_a_setting_that_was_changed_elsewhere(client, saved
     before = file.read_text() if file.exists() else ""
     file.write_text("bin_days = 9\n")
     try:
-        assert "Not applied yet: archiver is still using 30." in await text_of(client, "/settings")
+        assert "Not applied yet: archiver is still using 30 d." in await text_of(
+            client, "/settings"
+        )
         await client.post("/settings", data=values)
         assert client.app[RELOAD].is_set()
     finally:
