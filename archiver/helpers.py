@@ -21,8 +21,8 @@ from collections.abc import (
 )
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
-from tempfile import SpooledTemporaryFile, TemporaryDirectory, TemporaryFile
-from typing import IO, Any, BinaryIO, Generic, TypeVar, cast
+from tempfile import SpooledTemporaryFile, TemporaryDirectory, TemporaryFile, mkstemp
+from typing import Any, BinaryIO, Generic, TypeVar, cast
 
 PREFIX = "archiver-"
 
@@ -67,7 +67,7 @@ FileVersion = tuple[int, int, int]
 
 
 class AtomicFile:
-    """A file that is always read or replaced as a whole, and written by one process at a time.
+    """A file that is always read or replaced as a whole.
 
     Args:
         path: path of the file; a missing directory is created by ``locked``.
@@ -107,43 +107,20 @@ class AtomicFile:
             os.close(lock)
 
     def write(self, content: bytes) -> None:
-        """Replace the content atomically and sync it to disk.
-
-        A temporary file left by a process that was killed while writing is overwritten.
-        """
-        with self._unfinished() as file:
-            file.truncate()
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-            self._temporary_path.replace(self.path)
-        _sync(self.path.parent)
-
-    @property
-    def _temporary_path(self) -> Path:
-        return self.path.with_name(f".{self.path.name}{UNFINISHED}")
-
-    @contextmanager
-    def _unfinished(self) -> Iterator[IO[bytes]]:
-        """Yield the locked temporary file, which ``write`` renames to the path of this file."""
-        while True:
-            flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-            with os.fdopen(os.open(self._temporary_path, flags, self._mode), "r+b") as file:
-                fcntl.flock(file, fcntl.LOCK_EX)
-                if not self._is_temporary_file(file):
-                    continue  # another process renamed or deleted it first
-                try:
-                    yield file
-                except BaseException:
-                    self._temporary_path.unlink(missing_ok=True)
-                    raise
-                return
-
-    def _is_temporary_file(self, file: IO[bytes]) -> bool:
+        """Replace the content atomically and sync it to disk."""
+        folder = self.path.parent
+        handle, temporary = mkstemp(UNFINISHED, f".{self.path.name}.", folder)
         try:
-            return os.path.samestat(os.fstat(file.fileno()), self._temporary_path.lstat())
-        except FileNotFoundError:
-            return False
+            with os.fdopen(handle, "wb") as file:
+                os.fchmod(handle, self._mode)
+                file.write(content)
+                file.flush()
+                os.fsync(handle)
+            Path(temporary).replace(self.path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+        _sync(folder)
 
 
 _Parsed = TypeVar("_Parsed")

@@ -7,7 +7,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from archiver.helpers import (
-    UNFINISHED,
     AtomicFile,
     open_for_writing,
     run_to_completion,
@@ -79,27 +78,6 @@ async def test_a_file_is_closed_if_its_task_is_cancelled_repeatedly(tmp_path):
 @pytest.fixture
 def file(tmp_path):
     return AtomicFile(tmp_path / "said.json")
-
-
-def test_a_partial_file_of_a_killed_process_is_overwritten(file, tmp_path):
-    file.write(b"old")
-    (tmp_path / f".said.json{UNFINISHED}").write_bytes(b"longer than what is written next")
-
-    file.write(b"new")
-
-    assert file.read(64) == b"new"
-    assert [each.name for each in tmp_path.iterdir()] == ["said.json"]
-
-
-def test_a_symbolic_link_in_its_place_is_not_followed(file, tmp_path):
-    other = tmp_path / "other"
-    other.write_bytes(b"theirs")
-    (tmp_path / f".said.json{UNFINISHED}").symlink_to(other)
-
-    with pytest.raises(OSError, match=r"said\.json"):
-        file.write(b"new")
-
-    assert other.read_bytes() == b"theirs"
 
 
 async def test_readers_see_complete_content_while_many_write(file, tmp_path):
