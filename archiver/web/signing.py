@@ -11,7 +11,6 @@ loaded with CORS.
 
 import hashlib
 import hmac
-import os
 import re
 import secrets
 import time
@@ -22,7 +21,7 @@ from functools import partial
 from pathlib import Path
 
 from archiver.errors import ConfigurationError
-from archiver.helpers import PRIVATE_DIRECTORY
+from archiver.helpers import PRIVATE_DIRECTORY, AtomicFile
 from archiver.replay.addresses import (
     PathWriter,
     PathWriters,
@@ -55,7 +54,7 @@ def load_secret(data: Path) -> bytes:
     if not path.exists():
         try:
             data.mkdir(mode=PRIVATE_DIRECTORY, parents=True, exist_ok=True)
-            _create(path)
+            AtomicFile(path).write(secrets.token_bytes(SECRET_BYTES))
         except OSError:  # on a full or read-only disk, use a secret that is valid until the restart
             return secrets.token_bytes(SECRET_BYTES)
     secret = path.read_bytes()
@@ -65,22 +64,6 @@ def load_secret(data: Path) -> bytes:
             "new one, which signs everyone out."
         )
     return secret
-
-
-def _create(path: Path) -> None:
-    """Create the file atomically; if another process has just created it, keep that file."""
-    fresh = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(secrets.token_bytes(SECRET_BYTES))
-            file.flush()
-            os.fsync(file.fileno())
-        path.hardlink_to(fresh)
-    except FileExistsError:
-        pass  # another process created the file first; its secret is used
-    finally:
-        fresh.unlink()
 
 
 class Signer:
