@@ -310,6 +310,7 @@ async def the_home_page_saves_urls_searches_words_and_follows_jobs(site):
     saved = await page.locator("[data-jobs] > li > a").all_inner_texts()
 
     await page.goto("/")
+    await page.locator("[autofocus]:focus").wait_for()  # autofocus follows the load event
     await page.keyboard.type("foxes")
     await page.keyboard.press("Enter")
     await page.wait_for_url("**/snapshots?q=foxes")
