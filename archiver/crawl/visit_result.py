@@ -49,7 +49,7 @@ class UnwantedVisit:
     excluded_responses: tuple[RecordId, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Visit:
     """Successful visit of a page.
 
@@ -79,7 +79,7 @@ class Visit:
     excluded_responses: tuple[RecordId, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class VisitResult:
     """Result of one attempt: a visit, or a failure and possibly a retry time.
 
@@ -103,7 +103,7 @@ class VisitResult:
     is_moved_to_end: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class FetchedResponse:
     """Response, fetched now or earlier.
 

@@ -75,7 +75,7 @@ UPDATE_TITLE = (
 """Update of an entry's title and search document after its article was extracted again."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class NewSnapshot:
     """New snapshot whose records are on disk.
 

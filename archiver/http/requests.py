@@ -29,7 +29,7 @@ def with_initiators(initiators: frozenset[str], hosts: frozenset[str]) -> frozen
     return initiators | hosts if initiators else initiators
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class OutgoingRequest:
     """One request.
 

@@ -68,7 +68,7 @@ class Capture:
     is_chunked: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class CaptureRef:
     """Reference from a snapshot record to a capture, which may not be stored yet."""
 
@@ -101,7 +101,7 @@ class Truncation(StrEnum):
     UNSPECIFIED = "unspecified"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Exchange:
     """Request and its response as fetched. The receiver must close ``body``.
 

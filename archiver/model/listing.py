@@ -130,7 +130,7 @@ MAX_EARLIER = 8
 """Number of earlier snapshots that are searchable in addition to the newest."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class SearchDocument:
     """Content of the full-text index for an entry; ``search.search_document`` makes it.
 

@@ -170,7 +170,7 @@ _HASH_DIGITS = 32
 _HEX = frozenset("0123456789abcdef")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class SnapshotRecord:
     """Result of a visit.
 
@@ -213,7 +213,7 @@ class SnapshotRecord:
         return [self.article, *renditions] if self.article else renditions
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class EntryRecord:
     """Metadata record of an entry: with a snapshot, with a failure, or after an edit.
 

@@ -32,7 +32,7 @@ class RecordType(StrEnum):
     CONTINUATION = "continuation"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Record:
     """Record to be written.
 
