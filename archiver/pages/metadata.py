@@ -465,12 +465,12 @@ def _document_title(tree: LexborHTMLParser, title: str, heading: str) -> str:
     if not title:
         return heading
     parts = _SEPARATORS.split(title)
-    is_alone = len(tree.css("h1")[:2]) == 1  # the first of several is often the site's name
     if heading in parts and heading == parts[0]:
         return heading
     around = _BESIDE_HEADING.fullmatch(title.replace(heading, "\n", 1)) if heading else None
     is_longest = around is not None and len(heading) >= max(map(len, around.groups("")))
-    return heading if is_alone and is_longest else title
+    # The first of several headings is often the site's name.
+    return heading if is_longest and len(tree.css("h1")[:2]) == 1 else title
 
 
 def _heading(tree: LexborHTMLParser) -> str:

@@ -115,8 +115,8 @@ def discover_parsed(
     following = find_next_part(tree, base_url) if limit else None
     parts = [Requisite(following, RequisiteKind.PART)] if following else []
     needs = [each for each in _find(tree, base_url, limit, encoding) if each.url != following]
-    if tree.css_first("frameset frame"):
-        frames = [each for each in needs if each.kind is RequisiteKind.FRAME]
+    frames = [each for each in needs if each.kind is RequisiteKind.FRAME]
+    if frames and tree.css_first("frameset frame"):
         parts += [replace(each, kind=RequisiteKind.PART) for each in frames]
     needs_browser, may_need_browser = browser_needs(tree, len(html), len(text))
     return Discovery(
