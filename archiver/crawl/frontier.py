@@ -18,7 +18,7 @@ from archiver.model.job import Lease
 
 REMEMBERED_HOSTS = 4096
 LEASES_PER_PAGE = 3
-"""Maximum leases per active page of a responding host, so that the next page can start quickly."""
+"""Maximum leases of a host per page that may be active, so that the next page can start quickly."""
 SOON_SECONDS = 60.0
 """A crawl that ends when the queue is empty waits for postponed jobs due within this time."""
 

@@ -94,8 +94,7 @@ async def test_a_visit_that_cannot_be_recorded_fails_without_delaying_others(cra
     await crawl.queue(live.article("foxes"), live.article("wolves"))
     frontier, ended = crawl.pipeline._frontier, []
     async with crawl.recording():
-        for _ in range(2):
-            (lease,) = await frontier.lease()
+        for lease in await frontier.lease():
             ended.append(await crawl.pipeline._attempt(lease))
             frontier.finished(lease, responded=True)
         good, bad = ended
@@ -140,8 +139,7 @@ async def test_a_visit_whose_capture_was_lost_fails_without_delaying_others(craw
     frontier, recorder = crawl.pipeline._frontier, crawl.context.recorder
     async with crawl.recording():
         ended = []
-        for _ in range(2):
-            (lease,) = await frontier.lease()
+        for lease in await frontier.lease():
             ended.append(await crawl.pipeline._attempt(lease))
             frontier.finished(lease, responded=True)
         good, lost = ended
