@@ -394,7 +394,7 @@ class ListingView:
         is_narrowed: whether a search or a filter is set.
         refusal: why the search is invalid; None if it is valid.
         sorts: sort orders to choose from.
-        archives: hosts of the public archives in use; empty unless the list shows failed entries.
+        archives: hosts of the public archives in use.
         address: the search text if it looks like the URL of a page; else empty.
     """
 

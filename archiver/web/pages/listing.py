@@ -117,7 +117,7 @@ async def explain(request: web.Request) -> web.StreamResponse:
 
 async def _view(request: web.Request, query: ListingQuery) -> ListingView:
     runtime = request.app[RUNTIME]
-    search, is_of_failed = runtime.search, query.status == State.FAILED
+    search = runtime.search
     page = await search.listing(query)
     summary = await search.summary(query, page.used_query)
     side = await side_bar(request, query.q)
@@ -144,7 +144,7 @@ async def _view(request: web.Request, query: ListingQuery) -> ListingView:
         sorts=tuple(each for each in Sort if each is not Sort.LIST or page.sort is Sort.LIST),
         notice=await notice_of(request),
         side=side,
-        archives=runtime.recovery.archives if is_of_failed else (),
+        archives=runtime.recovery.archives,
         address=address_in(query.q),
         title=side.current.path if side.current else await _heading(request, query),
     )
