@@ -147,6 +147,8 @@ async def menus_the_focus_and_the_text_are_in_view_on_a_phone(site):
     page = await site.open("/", viewport={"width": 360, "height": 740})
     for path in ("/snapshots", site.path("foxes")):
         await page.goto(path)
+        for about in await page.locator(".item .about").all():
+            assert (await about.bounding_box())["width"] > 200, path
         for tick in await page.locator(".item > input").all():
             await tick.check()
         assert await page.evaluate(OFF_SCREEN) == [], path
