@@ -126,7 +126,7 @@ async def test_workers_of_a_service_have_lower_priority_than_those_of_a_command(
 
 
 async def other_helper(than=None):
-    """Wait for the helper of this process, or for another one."""
+    """Wait for a helper of this process whose pid is not ``than``; return its pid."""
     while True:
         for each in psutil.Process().children():
             if each.pid != than and "archiver.cli.worker" in each.cmdline():

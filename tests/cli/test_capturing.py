@@ -103,7 +103,7 @@ URL = "https://example.org/"
 
 
 def test_render_can_have_a_value_or_none():
-    # With its parent: click keeps the names of the help option that a command had first.
+    # The parent context sets the names of the help option, which click caches at first use.
     program = click.Context(cli, info_name="archiver", **cli.context_settings)
     for arguments, render, urls in (
         (["--render", URL], "always", (URL,)),

@@ -257,7 +257,7 @@ class Archive:
         await self.recorder.note(pending)
 
     async def fail(self, url: str, failure: Failure) -> None:
-        """Record a failed visit, in the order of time; only captured pages come out of order."""
+        """Record a failed visit. Failures have increasing times; captures may be out of order."""
         self.failed += 1
         at = NOON + timedelta(minutes=1, seconds=self.failed)
         await (await self.recorder.end(VisitResult(await self.entry(url), at, failure=failure)))
@@ -274,7 +274,7 @@ class Archive:
             await self.capture(step, entry_ref)
 
     async def delete_all(self) -> None:
-        """Delete everything in one deletion, of which undoing may restore a part."""
+        """Delete everything in one deletion; its undo may restore only some entries."""
         await self.deleting.matching(ListingQuery())
 
     async def undo(self) -> None:
@@ -354,7 +354,7 @@ class Archive:
             await (await self.recorder.end(VisitResult(entry_ref, at, visit=visit)))
 
     def is_fresh(self, step: Captured) -> bool:
-        """Return whether this second of an entry is free, because it identifies a snapshot."""
+        """Return whether the entry has no snapshot of this second yet, and reserve the second."""
         key = (step.url, step.second)
         is_fresh = key not in self.taken
         self.taken.add(key)

@@ -200,11 +200,11 @@ async def test_a_damaged_record_is_left_out_and_reported(runtime, tmp_path, kind
         assert record_id in before - after
         report = warc[warc.rindex(b"\x1f\x8b\x08") :]
         assert f"left-out: {results[0]}\r\n".encode() in gzip.decompress(report)
-        # Without its metadata record, a selection cannot name the requests of a snapshot's files.
+        # A selection finds the requests of a snapshot through the snapshot's metadata record.
         assert len(before - after) == 1 or (kind == "metadata" and selection is not EVERYTHING)
         assert len(results) == 1
         assert "archiver-" in results[0]
-        # A new record repeats the snapshot of the index, or says that the page is lost.
+        # A new entry record has the snapshot of the index, or none if the page is lost.
         entry_record = entry_records(warc)[geese]
         assert all("animals" in each["entry"]["tags"] for each in entry_record)
         assert ["snapshot" in each for each in entry_record] == [True, False][

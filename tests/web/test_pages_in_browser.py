@@ -81,7 +81,7 @@ async def test_pages_work_in_a_browser(prepared, tmp_path, live, saved_archive):
         TestServer(build_app(runtime), skip_url_asserts=True) as server,
         chromium() as browser,
     ):
-        await runtime.entries.save(["http://a.example/"], source="web")  # pages show what waits
+        await runtime.entries.save(["http://a.example/"], source="web")  # a job that waits
         site = Site(runtime, browser, str(server.make_url("/")))
         for check in (
             every_page_fits_its_screen_and_logs_no_errors,
@@ -118,7 +118,7 @@ async def every_page_fits_its_screen_and_logs_no_errors(site):
             await page.goto(path.format(**places))
             if element := await page.evaluate(STICKS_OUT):
                 results.append((path, f"wider than {width}", element))
-    await page.close()  # before its server, or requests after loading would log errors
+    await page.close()  # while the server still answers; otherwise late requests log errors
 
     assert results == []
 
