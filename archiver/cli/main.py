@@ -97,9 +97,9 @@ def compact() -> None:
 def reindex() -> None:
     """Rebuild the index from the WARC files.
 
-    Data that only the current index has is kept: the queue, imports, feeds, edits that are not in a
-    WARC file yet, and entries whose records are damaged. If WARC files that it uses are missing,
-    the command names them, leaves the index unchanged and exits with 1.
+    Keeps data that is only in the current index: the queue, imports, feeds, edits that are not in a
+    WARC file yet, and entries whose records are damaged. If WARC files that the index uses are
+    missing, the command names them, leaves the index unchanged and exits with 1.
     """
 
 
@@ -113,7 +113,8 @@ def machines() -> None:
     Prints machine, whether it is this one, worker, address and start time.
 
     --unsealed prints the segments that are not uploaded yet: machine, whether it is this one,
-    segment, bytes. --forget prints the lost segments, and how many snapshots they contained.
+    segment, bytes. --forget removes a machine, and prints its lost segments and how many snapshots
+    they contained.
     """
 
 
@@ -460,8 +461,8 @@ def imports() -> None:
 
     `capture NUMBER` queues the entries that this import saved as links only.
 
-    `pause NUMBER` keeps the waiting links of this import from being captured until
-    `resume NUMBER`; other jobs continue.
+    `pause NUMBER` stops the captures of this import, and `resume NUMBER` continues them; other jobs
+    are not affected.
     """
 
 
