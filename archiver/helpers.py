@@ -213,7 +213,7 @@ async def open_for_writing(path: Path) -> AsyncIterator[BinaryIO]:
     Raises:
         OSError: the file can't be opened.
     """
-    # No task, because the end of the event loop would cancel it and forget the file.
+    # A task would be cancelled at the end of the event loop, and the file would stay open.
     opened = asyncio.get_running_loop().run_in_executor(None, path.open, "wb")
     try:
         file = cast("BinaryIO", await asyncio.shield(opened))

@@ -66,7 +66,7 @@ MAX_CHECKED = 8192
 
 
 class IntactRecords:
-    """Checks whether stored records are readable, before new records refer to them.
+    """Check of stored records, so that new records refer only to readable ones.
 
     Records in an object store are not checked: the store keeps digests, and each record would have
     to be downloaded.
@@ -290,7 +290,7 @@ def _report_lost_captures(
 ) -> None:
     """Report an error for each visit without a capture row.
 
-    Its capture belonged to an earlier batch, which could not be stored.
+    The capture of such a visit belonged to an earlier batch, which could not be stored.
     """
     lost = {id(each) for each in results if each.visit} - rows.keys()
     for item in batch:

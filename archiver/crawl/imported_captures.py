@@ -2,10 +2,14 @@
 
 A revisit usually states the digest of its payload. If a payload with that digest is stored, it is
 used. If the digest is unknown, for example because it is a SHA-1, the record that the revisit
-refers to and earlier captures of its URL are read to compute their digests. A revisit without a
-digest gets the payload of the record that it refers to. If that record is not stored or not named,
-a 304 response gets the payload of the nearest earlier capture of its URL, and a revisit that only
-names a URL gets the payload of all earlier captures of it, if they have the same.
+refers to and earlier captures of its URL are read to compute their digests.
+
+A revisit without a digest gets the first of these payloads that is stored:
+
+- the payload of the record that it refers to;
+- for a 304 response: the payload of the nearest earlier capture of its URL;
+- for a revisit that refers only to a URL: the payload of the earlier captures of that URL, if all
+  of them have the same payload.
 
 The recorder writes imported captures like those of a crawl: captures with known payloads become
 revisits, and a killed import leaves no partial records. A record keeps its id unless the id is
@@ -160,9 +164,9 @@ class RevisitResolver:
     async def _capture(self, revisit: ForeignRevisit, digest: PayloadDigest) -> ForeignCapture:
         """Build the capture of a revisit.
 
-        The payload is copied into the capture if the original is chunked and was captured only at
-        other URLs, because a chunked record has no payload digest by which other programs could
-        find it.
+        If the original is chunked and all its captures have other URLs, the payload is copied into
+        the capture. Other programs could not find the original, because a chunked record has no
+        payload digest.
         """
         if digest == EMPTY:
             return _captured(revisit, Payload(EMPTY, 0))

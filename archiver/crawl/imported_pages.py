@@ -6,8 +6,8 @@ responses. Pages are sorted by time in temporary files, so that an entry's snaps
 first. They are imported in batches, since a transaction costs more than the work within it.
 
 A saved page is recorded as a response with generated HTTP headers. The date of the record is the
-time when the link was saved; the record names the page's origin. Later captures of the URL do not
-replace it.
+time when the link was saved; the record names the page's origin. The saved page stays when its URL
+is captured later.
 """
 
 import asyncio
@@ -477,7 +477,7 @@ class PageImporter:
         return await asyncio.to_thread(self._renditions.of, page.snapshot_record.renditions)
 
     async def _record_excluded_responses(self, page: ForeignPage) -> tuple[RecordId, ...]:
-        """Record the page's excluded responses in the file under new ids; return the ids."""
+        """Record the page's excluded responses, which the file contains; return their new ids."""
         if (
             self._excluded_responses is None
             or page.snapshot_record is None

@@ -67,7 +67,7 @@ class FoundMemento:
 async def locate(
     context: CrawlContext, gate: str, url: str, moment: datetime
 ) -> Sequence[PublicMemento]:
-    """Return the mementos of a URL that a TimeGate redirects or links to; there may be none.
+    """Ask a TimeGate for a URL; return the mementos that it redirects or links to, if any.
 
     Raises:
         FetchError: the TimeGate can't be reached.

@@ -59,8 +59,8 @@ async def superseded(
         conn: a connection.
         visits: visits to check.
         grace: time for which a process that lost its lease may continue after another process has
-            ended the job. A visit that began in this time is superseded, unless the entry got a new
-            job before the visit began.
+            ended the job. A visit that began in this time is superseded too, unless it belongs to
+            a newer job of the entry.
     """
     keys = text_values({key for key, _ in visits})
     rows = await conn.execute(

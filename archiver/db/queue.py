@@ -145,10 +145,10 @@ async def paused_imports(conn: AsyncConnection) -> frozenset[int]:
 async def pause_import(
     conn: AsyncConnection, import_id: int, *, is_paused: bool, now: datetime, limit: int
 ) -> int:
-    """Pause or resume an import, and move up to ``limit`` of its queued jobs out of the queue.
+    """Pause or resume an import: move up to ``limit`` of its jobs out of the queue, or back.
 
-    Jobs that are being fetched are finished, but not retried before the import is resumed. Jobs
-    that a user waits for stay in the queue.
+    When an import is paused, jobs that are being fetched are finished, but not retried before the
+    import is resumed. Jobs that a user waits for stay in the queue.
 
     Returns:
         Number of moved jobs. If it is ``limit``, call again.

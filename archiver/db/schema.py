@@ -1,8 +1,8 @@
 """Database tables.
 
 Times are Unix seconds unless a name says otherwise; ``timestamp`` columns hold the 14 digits of a
-memento's timestamp as an integer, which sorts correctly. ``job.changed_at_ms`` is a time that is
-increased if necessary, so that it is greater in every later transaction (``jobs``).
+memento's timestamp as an integer, which sorts correctly. ``job.changed_at_ms`` is the change stamp
+of ``db.jobs``: the time, increased if necessary so that every later transaction has a greater one.
 ``entry.sort_at`` is the time of the last capture of an entry (``model.entry``). ``added_at`` of a
 row in ``entry_tag`` or ``in_list`` is a copy of ``entry.added_at``.
 """

@@ -152,7 +152,7 @@ def _add_name(values: list[str], text: str) -> None:
 
 
 def _article(entry: Mapping[str, Any]) -> str:
-    """Return an item's article if it is too long for the source record; else empty."""
+    """Return an item's HTML article if it is too long for the source record; else empty."""
     contents: Iterable[Any] = (*entry.get("content", ()), entry.get("summary_detail") or {})
     for each in contents:
         text = text_of(each.get("value"))

@@ -85,10 +85,9 @@ def _read_readeck(file: SourceFile) -> Iterator[Bookmark]:
 
 
 def _resources(packed: Members) -> Mapping[str, dict[str, str]]:
-    """Return the files of each article.
+    """Return the files of each article, by the folder of the article.
 
-    The result maps the folder of an article to its files. These are names of archive members, by
-    the references to them in the HTML of the article.
+    The files of an article are names of archive members, by the reference in the article's HTML.
     """
     resources: defaultdict[str, dict[str, str]] = defaultdict(dict)
     for name in packed.names:

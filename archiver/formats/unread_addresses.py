@@ -87,7 +87,7 @@ class AddressCheck:
             key = _key(match[1])
             if (
                 key not in self._read
-                and len(self._read) < MAX_REMEMBERED  # a full set lacks addresses that were read
+                and len(self._read) < MAX_REMEMBERED  # a full set may lack read addresses
                 and len(self._unread) < MAX_REMEMBERED
                 and not _is_no_link(text, match.start())
             ):

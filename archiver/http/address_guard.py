@@ -131,7 +131,8 @@ class GuardedResolver(abc.AbstractResolver):
 def _embedded(address: IPv4Address | IPv6Address) -> list[IPv4Address | IPv6Address]:
     """Return the IPv4 addresses that are embedded in an IPv6 address, such as 6to4 or NAT64.
 
-    An ISATAP address is included itself, because its network must be permitted, too.
+    For an ISATAP address, the result also contains the IPv6 address itself, because its network
+    must be permitted, too.
     """
     if isinstance(address, IPv4Address):
         return []

@@ -245,7 +245,7 @@ _DELETED = 1
 
 
 class VisitCookies:
-    """Cookies that the responses of one visit set (RFC 6265 §5.3), until the visit ends.
+    """Cookies set by the responses of one visit (RFC 6265 §5.3), for that visit only.
 
     Attributes:
         by_key: the cookies by key. A cookie that a response deleted stays here as an expired one.

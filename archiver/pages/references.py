@@ -88,7 +88,7 @@ REQUISITE_KINDS: Final = {
     Use.MEDIA: RequisiteKind.MEDIA,
     Use.OTHER: RequisiteKind.OTHER,
 }
-"""Kind of requisite for each use that a browser loads for a page without scripts."""
+"""Kinds of requisites, by use; uses that a page without scripts does not load are missing."""
 
 POINTERS: Final = {use: Pointer(use) for use in Use}
 """Pointers for attributes that hold exactly one URL, by use."""
@@ -235,7 +235,7 @@ LAZY_IMAGES: Final = (
     *("data-src", "data-lazy-src", "data-original", "data-lazy", "data-img", "data-img-url"),
     *("data-image", "data-image-url", "data-image-src", "data-img-src"),
 )
-"""Attributes of elements other than images whose value is an image if it ends like one."""
+"""Lazy-loading attributes of any element; the value is a URL if it ends like an image name."""
 
 _MAX_URL = 8192
 _MAX_PLACEHOLDER = 2048
@@ -330,7 +330,7 @@ def _rule(name: str, pointer: Pointer, eager: str = "") -> Rule:
 
 
 def _image_rule(name: str) -> Rule:
-    """Return a rule for an attribute that is an image if its value ends like one."""
+    """Return a rule for an attribute whose value is an image if it ends like an image name."""
 
     def choose(value_of: ValueOf) -> Pointer | None:
         return POINTERS[Use.IMAGE] if is_image_url(value_of(name)) else None
@@ -351,7 +351,7 @@ def _is_like_a_url(value: str) -> bool:
 
 
 ROOTS: Final = frozenset({"svg", "math"})
-"""Root elements of foreign content. The name of its root is an element's ``element_kind``."""
+"""Root elements of foreign content; their names are also the kinds of the elements in them."""
 
 HTML_AGAIN: Final = {
     "svg": frozenset({"foreignobject", "desc", "title"}),
@@ -521,7 +521,7 @@ def rules_for(name: str, *, foreign: bool, kind: str) -> Rules:
     Args:
         name: lower case.
         foreign: whether it is SVG, MathML, or in an XML document.
-        kind: ``svg``, ``math``, or empty for HTML and for XML, where only the name is known.
+        kind: ``svg`` or ``math``; empty for HTML, and for elements of XML whose kind is unknown.
     """
     if not foreign:
         return HTML.get(name, CUSTOM if "-" in name else _NONE)

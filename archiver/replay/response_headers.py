@@ -174,9 +174,9 @@ def content_security_policy(viewer: Viewer, *, is_sandboxed: bool = True) -> str
 
     Sources are absolute because ``'self'`` matches nothing in an opaque origin. ``http:`` sources
     also match ``https:`` of the same host (CSP §6.7.2.8), so a TLS proxy needs no configuration.
-    ``frame-ancestors`` cannot list the origins that may frame a response: a replayed page with a
-    frame has an opaque origin, which no source matches. So responses without an access token must
-    not be framed at all. Only the replay banner and the pages below the banner have a token.
+    ``frame-ancestors`` cannot list the origins that may frame a response: a replayed page that
+    contains a frame has an opaque origin, which no source matches. So responses without an access
+    token must not be framed at all. Only the replay banner and the pages in it have a token.
 
     Args:
         viewer: properties of the client.

@@ -83,7 +83,7 @@ _HEAD_BYTES = 64 << 10
 _PAGES_AT_ONCE = 64
 _MAX_DESCRIPTION = 500
 _MAX_PASSES = 20
-"""Maximum length of a chain of revisits that one import resolves; the rest waits for others."""
+"""Maximum length of a chain of revisits that one import resolves; later imports continue."""
 _READERS: dict[ArchiveForm, Callable[[Forward], ForeignFile]] = {
     ArchiveForm.WARC: ForeignWarc,
     ArchiveForm.ARC: ForeignArc,
@@ -123,7 +123,7 @@ class ArchiveImport:
     async def revisits(self, pending: "PendingRevisits") -> AsyncIterator[RecordCounts]:
         """Import revisits whose originals are stored: those of this file, and of earlier files.
 
-        The original of a revisit can be a revisit too, so this is repeated as long as it helps.
+        The original of a revisit can be a revisit too, so this is repeated until none is resolved.
         """
         resolver = RevisitResolver(self._context)
         mine = await asyncio.to_thread(pending.add, self._revisits)

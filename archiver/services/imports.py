@@ -225,7 +225,7 @@ class Imports:
         return await self.status(number)
 
     async def holds_links(self, path: Path, name: str) -> bool:
-        """Return whether a file is read as links, because its format is not one for captures."""
+        """Return whether a file is imported as links, and not as an archive of captures."""
         with await asyncio.to_thread(path.open, "rb") as source:
             return await asyncio.to_thread(kind_of_file, source, name) is None
 
@@ -372,7 +372,7 @@ class Imports:
 
     def _begin(self, stored: StoredImport, *, skip: int) -> None:
         if stored.number in self._reading:
-            return  # this process is still reading it, although the import had lost its owner
+            return  # still being read here, although the index names no owner any more
         task = asyncio.create_task(self._read_stored(stored, skip), name=f"import-{stored.name}")
         self._reading[stored.number] = task
         task.add_done_callback(lambda _: self._reading.pop(stored.number, None))
@@ -493,8 +493,8 @@ class ImportUndo:
     async def has_created(self, status: ImportStatus) -> bool:
         """Return whether an import has anything that can be undone.
 
-        It has created lists or has at least one valid link. Imports of captures, and imports whose
-        file is still being read, cannot be undone.
+        This is true if it created lists, or if its file had a valid link. Imports of captures, and
+        imports whose file is still being read, cannot be undone.
         """
         if status.is_archive or status.is_unread:
             return False

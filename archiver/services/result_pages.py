@@ -3,7 +3,7 @@
 Newest, oldest and list order, and capture order of the whole archive, are read from an index of the
 database, so all results are in order. For other orders, the newest ``SORTED`` results are sorted in
 memory, and the list ends after them. For best match, the newest candidates are ranked
-(``result_iteration.CANDIDATES``); if fewer were found before reading stopped, further results
+(``result_iteration.CANDIDATES``). If reading stopped before that many were found, further results
 follow in batches that are ranked separately.
 
 The results of a query with words are sorted in memory even in newest or oldest order, because the
@@ -280,8 +280,8 @@ def _start(ordered: Sequence[int], position: BatchPosition, limit: int) -> int:
     """Return the index of the page's first entry.
 
     If changed entries have moved to another position, some may be shown again, but none is skipped.
-    New entries are excluded, so the last shown entry is further back than before only if it was
-    changed itself.
+    New entries are excluded and cannot push the last shown entry back. So if that entry is further
+    back than before, it was changed itself, and the page begins at its former position.
     """
     if position.last in ordered:
         index = ordered.index(position.last) + 1

@@ -150,7 +150,7 @@ async def summary_of(conn: AsyncConnection, request: SearchRequest, typed: Node)
     Args:
         conn: a connection.
         request: the query.
-        typed: the query as the user typed it. Each facet value gets this query with its condition.
+        typed: the query as the user typed it, to which the links of facet values add a condition.
     """
     results = await ResultIteration(conn, request).page(None, MAX_COUNTED)
     facets = await facets_of(conn, results.entries)
@@ -180,9 +180,9 @@ async def _stored_tag_count(conn: AsyncConnection, request: SearchRequest) -> in
 
 
 def _narrowing_all(facet: Facet, tree: Node) -> Facet:
-    """Add a query to each facet value: the present query with the value's condition added.
+    """Set the query of each facet value: the current query with the value's condition added.
 
-    If the present query has the condition already, the condition is removed instead.
+    If the current query has the condition already, the condition is removed instead.
     """
     return replace(
         facet, values=tuple(_narrowing(facet.field, each, tree) for each in facet.values)

@@ -167,10 +167,10 @@ def _require_password_on_network(settings: Settings, *, is_locked: bool) -> None
 
 
 def _bind_replay_origin(settings: Settings, listening: socket.socket) -> socket.socket | None:
-    """Bind the port of the replay origin too, if this origin is on the same host with plain HTTP.
+    """Bind the port of the replay origin, if it is plain HTTP on the host of the service.
 
-    For any other replay origin, a proxy must forward requests to this server with the ``Host`` of
-    the replay origin.
+    Return None for any other replay origin: a proxy must forward its requests to this server with
+    the ``Host`` of the replay origin.
     """
     separate_origin = urlsplit(settings.replay_origin or "")
     if (

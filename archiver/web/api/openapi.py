@@ -442,7 +442,10 @@ def _parameter(name: str, place: str, description: str, schema: Json) -> Json:
 
 
 def _file(media_type: str) -> Json:
-    """Return the schema of an upload; empty if the body is the file (OpenAPI 3.1 §4.14.2)."""
+    """Return the schema of an upload.
+
+    The schema of a body that consists only of the file is empty (OpenAPI 3.1 §4.14.2).
+    """
     if media_type != "multipart/form-data":
         return {}
     file = {"type": "string", "contentMediaType": "application/octet-stream"}
