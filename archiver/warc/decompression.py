@@ -426,8 +426,8 @@ class DecompressedFile:
         self._unpacked += len(data)
         if self._unpacked > BASE_ALLOWANCE + MAX_RATIO * self._source.offset:
             raise UnreadableFile(
-                "The file was not imported: its decompressed content is more than {ratio} times "
-                "as large, which is a sign of a malicious file.",
+                "Reading stopped: the file decompresses to more than {ratio} times its size, "
+                "which is a sign of a malicious file.",
                 ratio=MAX_RATIO,
             )
         return data
