@@ -176,7 +176,8 @@ def content_security_policy(viewer: Viewer, *, is_sandboxed: bool = True) -> str
     also match ``https:`` of the same host (CSP §6.7.2.8), so a TLS proxy needs no configuration.
     ``frame-ancestors`` cannot list the origins that may frame a response: a replayed page that
     contains a frame has an opaque origin, which no source matches. So responses without an access
-    token must not be framed at all. Only the replay banner and the pages in it have a token.
+    token must not be framed at all. Only the page with the replay banner, and the archived pages in
+    its frame, have a token.
 
     Args:
         viewer: properties of the client.
