@@ -18,6 +18,8 @@ from archiver.model.message import Message, marked
 
 ARCHIVE_FORMS = ("WARC", "ARC", "WACZ")
 """Formats of files that contain captures instead of links."""
+UNNAMED = "upload"
+"""Name of an uploaded file whose sender gave none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ from archiver.formats.archive_records import (
     write_line,
 )
 from archiver.helpers import scratch_file
-from archiver.model.imports import RecordCounts, Rejected
+from archiver.model.imports import UNNAMED, RecordCounts, Rejected
 from archiver.model.seed import SavedPage
 from archiver.warc.decompression import Forward
 from archiver.warc.durable_files import make_directory
@@ -454,4 +454,5 @@ class Archives:
 
 
 def _origin(name: str, kind: str, uploaded_at: datetime | None) -> tuple[tuple[str, str], ...]:
-    return ((ORIGIN, one_line(f"{name} ({kind})")),) if uploaded_at else ()
+    described = kind if name == UNNAMED else f"{name} ({kind})"
+    return ((ORIGIN, one_line(described)),) if uploaded_at else ()

@@ -20,7 +20,7 @@ from multidict import CIMultiDictProxy
 from archiver.config import show_size
 from archiver.errors import TooLarge, UnreadableFile
 from archiver.http.media_types import parse_media_type
-from archiver.model.imports import Choices, ImportStatus, ImportSurvey
+from archiver.model.imports import UNNAMED, Choices, ImportStatus, ImportSurvey
 from archiver.model.message import marked
 from archiver.services.import_previews import STALE_SECONDS, TMP, WHOLE, PreviewedFile
 from archiver.services.import_previews import remove_stale as remove_stale_looks
@@ -204,7 +204,7 @@ def clean_name(name: str) -> str:
     valid = name.encode("utf-8", "replace").decode("utf-8", "replace")
     last = valid.replace("\\", "/").rpartition("/")[2]
     printable = "".join(character if character.isprintable() else "�" for character in last)
-    return printable[:_MAX_NAME] or "upload"
+    return printable[:_MAX_NAME] or UNNAMED
 
 
 def remove_stale(data: Path) -> None:

@@ -53,7 +53,7 @@ async def test_a_failed_row_is_retried_or_gets_another_address(client, runtime, 
         assert action in listed
     offered = await (await client.get("/save", params={"url": live.url("/gone")})).text()
     assert "could not be saved yet. The server responded with 404" in offered
-    assert ">Try again<" in offered
+    assert ">Retry<" in offered
 
     tried = await client.post("/capture", data={"entry": key, "back": "/snapshots"})
     assert "1 page is queued again." in await tried.text()
