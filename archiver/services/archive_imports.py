@@ -454,5 +454,9 @@ class Archives:
 
 
 def _origin(name: str, kind: str, uploaded_at: datetime | None) -> tuple[tuple[str, str], ...]:
-    described = kind if name == UNNAMED else f"{name} ({kind})"
-    return ((ORIGIN, one_line(described)),) if uploaded_at else ()
+    return ((ORIGIN, one_line(origin_of(name, kind))),) if uploaded_at else ()
+
+
+def origin_of(name: str, kind: str) -> str:
+    """Return the name and format of an uploaded file, as its records state them."""
+    return kind if name == UNNAMED else f"{name} ({kind})"

@@ -19,7 +19,7 @@ from archiver.http.urls import with_scheme
 from archiver.model.annotation import Annotation
 from archiver.model.capture import HashUrl, Timestamp
 from archiver.model.seed import ArchivedPage, SavedPage
-from archiver.services.archive_imports import Archives
+from archiver.services.archive_imports import Archives, origin_of
 from archiver.services.import_reading import kind_of_file
 from archiver.services.imports import Imports
 
@@ -97,7 +97,7 @@ class PageUploads:
                 raise UnreadableFile(status.error)
             return UploadResult(status.format, status.added, status.merged)
         form, page = await self._page(file, metadata, now)
-        origin = f"{metadata.name} ({form})"
+        origin = origin_of(metadata.name, form)
         snapshot_count = await self._archives.import_pages([page], origin, uploaded_at=now)
         return UploadResult(
             form=form,
