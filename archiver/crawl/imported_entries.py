@@ -180,13 +180,13 @@ def _later(
 ) -> list[VisitResult]:
     """Return visit results for failures that are later than the last attempt of their entry."""
     latest = {entry_id: attempts_made[-1].at for entry_id, attempts_made in done.items()}
-    later = []
+    later = {}
     for each in batch:
         seed = each.seed
         entry = EntryRef(ids[seed.hash_url], seed.hash_url, seed.url, seed.host)
         if entry.id not in latest or each.at > latest[entry.id]:
-            later.append(VisitResult(entry, each.at, failure=each.failure))
-    return list(dict.fromkeys(later))
+            later[entry, each.at, each.failure] = VisitResult(entry, each.at, failure=each.failure)
+    return [*later.values()]
 
 
 def _entry_of_record(record: EntryRecord) -> EntryWithoutSnapshot:
