@@ -116,7 +116,6 @@ SEARCHES: dict[str, tuple[str, str]] = {
     "one character": ("鳥", ""),
     "misspelt": ("unicron", ""),
     "oldest": ("common", "oldest"),
-    "by date of saving": ("common", "added"),
     "by title": ("common", "title"),
     "by length": ("common", "length"),
 }
