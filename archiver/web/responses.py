@@ -5,6 +5,7 @@ response that contains both request data and secrets is compressed only if no ot
 sent the request.
 """
 
+import re
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
@@ -48,9 +49,14 @@ def is_packable(content_type: str) -> bool:
     return structured or media_type.essence.startswith("text/") or media_type.essence in _TEXT
 
 
+_REFUSES_GZIP = re.compile(r"gzip\s*;\s*q=0(?:\.0*)?\s*(?:,|$)")
+"""A coding with the weight 0 is refused (RFC 9110 §12.4.2)."""
+
+
 def takes_gzip(request: web.Request) -> bool:
     """Return whether the client accepts gzip."""
-    return "gzip" in request.headers.get(hdrs.ACCEPT_ENCODING, "").lower()
+    accepted = request.headers.get(hdrs.ACCEPT_ENCODING, "").lower()
+    return "gzip" in accepted and not _REFUSES_GZIP.search(accepted)
 
 
 def takes_own_gzip(request: web.Request) -> bool:

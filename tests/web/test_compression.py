@@ -106,6 +106,14 @@ async def test_small_compressed_and_stored_bodies_are_not_compressed(client):
     assert "Content-Encoding" not in part.headers
 
 
+@pytest.mark.parametrize("accepted", ["gzip;q=0", "br, gzip; q=0.0, identity", "identity"])
+async def test_nothing_is_compressed_for_a_client_that_refuses_gzip(client, accepted):
+    answer, _ = await ask(client, TEXTS[0], accepted)
+
+    assert answer.status == 200
+    assert "Content-Encoding" not in answer.headers
+
+
 async def test_an_event_stream_is_not_compressed(client):
     answer, body = await ask(client, "/api/v1/events?jobs=999", "br, gzip")
 
