@@ -102,7 +102,11 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.post("/settings", settings.change_settings, name="change_settings"),
     web.get("/settings/sites", settings.sites, name="sites"),
     web.post("/settings/sites", settings.change_sites, name="change_sites"),
-    web.get("/settings/maintenance", settings.maintenance, name="maintenance"),
+    web.get(
+        "/settings/{section:library|feeds|appearance|maintenance}",
+        settings.settings,
+        name="settings_section",
+    ),
     web.post("/settings/maintenance", settings.maintain, name="maintain"),
     web.get("/components", settings.components, name="components"),
     web.get("/bin", settings.bin_page, name="bin"),

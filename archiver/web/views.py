@@ -206,23 +206,23 @@ class SitesView:
 
 @dataclass(frozen=True, slots=True)
 class SettingsView:
-    """The settings page.
+    """A section of the settings, or the form in it.
 
     Attributes:
+        section: name of the section.
+        preferences: its settings by name.
         origin, key: origin of the service, and the signature by which the user's own bookmarklet
             identifies itself.
-        preferences: settings by name.
-        groups: names of the settings in each section.
         problem: why a change was refused.
         reasons: why each value is invalid, by the name of the setting.
         is_saved: whether a change was just stored.
         typed: values of a refused change, which the form shows again.
     """
 
+    section: str
+    preferences: Mapping[str, Preference]
     origin: str
     key: str
-    preferences: Mapping[str, Preference]
-    groups: Mapping[str, tuple[str, ...]]
     problem: Message | str = ""
     reasons: Mapping[str, Message | str] = field(default_factory=dict)
     is_saved: bool = False
@@ -239,8 +239,9 @@ class MaintenanceView:
         checked: result of the last verification; None if there was none.
         storage: largest users of storage.
         free_bytes: free bytes on the disk.
-        bin_days, quiet_hour: the settings.
+        bin_days, quiet_hour: the settings in use.
         data: path of the data directory.
+        form: form that changes the settings.
     """
 
     upkeep: BackgroundMaintenance
@@ -250,6 +251,7 @@ class MaintenanceView:
     bin_days: int
     quiet_hour: int
     data: str
+    form: SettingsView
     title: str | Message = Message("Maintenance")
 
 

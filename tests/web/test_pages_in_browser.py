@@ -21,9 +21,9 @@ from tests.web.test_journeys import every_journey_can_be_made_with_the_keyboard_
 WORDS = "however clever, are lost in time"
 PATHS = (
     "/ /snapshots /snapshots?view=dense /snapshots?view=covers /snapshots?q=fox /search/help /api "
-    "/highlights /tags /lists /feeds /activity /settings /settings/sites /settings/maintenance "
-    "/bin /components /import /export /access /save?url=a.example/x {entry}/ {entry}/delete "
-    "{snapshot}/ {entry}/compare {captures} /export#kept"
+    "/highlights /tags /lists /feeds /activity /settings /settings/sites /settings/library "
+    "/settings/maintenance /bin /components /import /export /access /save?url=a.example/x {entry}/ "
+    "{entry}/delete {snapshot}/ {entry}/compare {captures} /export#kept"
 ).split()
 WIDE = ("/", "/snapshots?view=covers", "/settings", "{entry}/")
 STICKS_OUT = """() => {

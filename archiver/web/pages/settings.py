@@ -31,9 +31,11 @@ GROUPS = {
     "capture": (
         *("render", "rescue", "allow_networks", "retries", "host_delay", "host_concurrency"),
         *("concurrency", "user_agent", "max_body_bytes", "max_requisites", "page_timeout"),
-        *("trackers", "articles"),
+        "trackers",
     ),
+    "library": ("articles",),
     "feeds": ("feed_interval",),
+    "appearance": (),
     "maintenance": ("quiet_hour", "bin_days"),
 }
 """Settings that the page changes, by section."""
@@ -46,8 +48,11 @@ async def change_settings(request: web.Request) -> web.StreamResponse:
     """Store the settings of a section, and restart the services if one needs it."""
     form, preferences = await request.post(), request.app[RUNTIME].preferences
     preferences_by_name = await preferences.all()
+    section = str(form.get("section", ""))
+    if section not in GROUPS:
+        raise InputError("This form is outdated. Reload the page and try again.")
     values: dict[str, str | None] = {}
-    for name in GROUPS.get(str(form.get("section", "")), ()):
+    for name in GROUPS[section]:
         preference = preferences_by_name[name]
         if not preference.is_fixed:
             texts = (str(each).strip() for each in form.getall(name, []))
@@ -56,32 +61,56 @@ async def change_settings(request: web.Request) -> web.StreamResponse:
         is_pending = await preferences.change(values)
     except InputError as error:
         typed = {name: value or "" for name, value in values.items()}
-        return await settings(request, error, typed)
-    response = web.HTTPSeeOther("/settings?saved=1")
+        return await _show(request, await _form(request, section, error, typed))
+    where = "/settings" if section == "capture" else f"/settings/{section}"
+    response = web.HTTPSeeOther(f"{where}?saved=1")
     if is_pending:
         response.force_close()  # the next request must reach the restarted services
         request.app[RELOAD].set()
     raise response
 
 
-async def settings(
+async def settings(request: web.Request) -> web.StreamResponse:
+    """Show a section of the settings; without a name, that of captures."""
+    return await _show(request, await _form(request, request.match_info.get("section", "capture")))
+
+
+async def _form(
     request: web.Request,
+    section: str,
     error: InputError | None = None,
     typed: Mapping[str, str] = MappingProxyType({}),
-) -> web.StreamResponse:
-    """Show the settings that can be changed."""
-    view = SettingsView(
+) -> SettingsView:
+    preferences = await request.app[RUNTIME].preferences.all()
+    return SettingsView(
+        section,
+        {name: preferences[name] for name in GROUPS[section]},
         origin=public_origin(request),
         key=auth.bookmarklet_key(request),
-        preferences=await request.app[RUNTIME].preferences.all(),
-        groups=GROUPS,
         problem=error.sentence if error else "",
         reasons=error.reasons if isinstance(error, InvalidValues) else {},
         is_saved="saved" in request.query,
         typed=typed,
     )
-    status = 400 if error else 200
-    return await render_with_sidebar(request, "pages/settings.html", view, status=status)
+
+
+async def _show(request: web.Request, form: SettingsView) -> web.StreamResponse:
+    status = 400 if form.problem else 200
+    if form.section != "maintenance":
+        return await render_with_sidebar(request, "pages/settings.html", form, status=status)
+    app = request.app[RUNTIME]
+    view = MaintenanceView(
+        app.upkeep,
+        await last_check(app.settings.data),
+        await app.crawl_status.storage_usage(),
+        await app.crawl_status.free_bytes(),
+        app.settings.bin_days,
+        app.settings.quiet_hour,
+        str(app.settings.data.absolute()),
+        form,
+    )
+    template = "pages/settings_maintenance.html"
+    return await render_with_sidebar(request, template, view, status=status)
 
 
 async def sites(request: web.Request) -> web.StreamResponse:
@@ -136,22 +165,6 @@ async def _sites(
     )
     status = 400 if error else 200
     return await render_with_sidebar(request, "pages/settings_sites.html", view, status=status)
-
-
-async def maintenance(request: web.Request) -> web.StreamResponse:
-    """Show maintenance tasks, storage and backup."""
-    app = request.app[RUNTIME]
-    settings, status = app.settings, app.crawl_status
-    view = MaintenanceView(
-        app.upkeep,
-        await last_check(settings.data),
-        await status.storage_usage(),
-        await status.free_bytes(),
-        settings.bin_days,
-        settings.quiet_hour,
-        str(settings.data.absolute()),
-    )
-    return await render_with_sidebar(request, "pages/settings_maintenance.html", view)
 
 
 async def maintain(request: web.Request) -> web.StreamResponse:
