@@ -8,10 +8,10 @@ from typing import Any, Protocol, TypeVar
 from sqlalchemy import (
     ColumnElement,
     Dialect,
-    Executable,
     Insert,
     Table,
     UniqueConstraint,
+    UpdateBase,
 )
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -43,47 +43,50 @@ async def insert_rows(
     rows: Sequence[Mapping[str, Any]],
     on_conflict: OnConflict = OnConflict.FAIL,
 ) -> None:
-    """Insert rows, given as values by column; all rows have the same columns.
-
-    The rows go to the driver as tuples, because SQLAlchemy takes longer to prepare the named
-    parameters of a row than SQLite takes to insert it.
-    """
-    if not rows:
-        return
-    text, parameters = _compiled(table, tuple(rows[0]), on_conflict, conn.dialect)
-    columns = [
-        [convert(row[name]) for row in rows] if convert else [row[name] for row in rows]
-        for name, convert in parameters
-    ]
-    await conn.exec_driver_sql(text, [*zip(*columns, strict=True)])
+    """Insert rows, given as values by column; all rows have the same columns."""
+    if rows:
+        statement = _insertion(table, tuple(rows[0]), on_conflict, conn.dialect.name)
+        await execute_rows(conn, statement, rows)
 
 
 async def execute_rows(
-    conn: AsyncConnection, statement: Executable, rows: Sequence[Mapping[str, Any]]
+    conn: AsyncConnection, statement: UpdateBase, rows: Sequence[Mapping[str, Any]]
 ) -> None:
-    """Run a statement for each row of parameters."""
-    if rows:
-        await conn.execute(statement, rows)
+    """Run a statement for each row of parameters; all rows have the same names.
+
+    The rows go to the driver as tuples, because SQLAlchemy takes longer to prepare the named
+    parameters of a row than SQLite takes to insert it. The compiled statement is cached, so
+    ``statement`` must be a constant.
+    """
+    if not rows:
+        return
+    text, parameters = _compiled(statement, tuple(rows[0]), conn.dialect)
+    columns = []
+    for name, constant, convert in parameters:
+        values = [row[name] for row in rows] if name in rows[0] else [constant] * len(rows)
+        columns.append([*map(convert, values)] if convert else values)
+    await conn.exec_driver_sql(text, [*zip(*columns, strict=True)])
 
 
 @lru_cache(256)
 def _compiled(
-    table: Table, columns: tuple[str, ...], on_conflict: OnConflict, dialect: Dialect
-) -> tuple[str, list[tuple[str, Callable[[Any], Any] | None]]]:
-    """Compile an INSERT.
+    statement: UpdateBase, names: tuple[str, ...], dialect: Dialect
+) -> tuple[str, list[tuple[str, Any, Callable[[Any], Any] | None]]]:
+    """Compile a statement.
 
     Returns:
-        The SQL; for each of its parameters, the column, and the function that converts the value if
-        this database needs it converted.
+        The SQL; for each of its parameters, the name, the value if the statement sets it, and the
+        function that converts the value if this database needs it converted.
     """
-    statement = _insertion(table, columns, on_conflict, dialect.name)
-    compiled = statement.compile(dialect=dialect, column_keys=columns)
+    compiled = statement.compile(dialect=dialect, column_keys=names)
+    binds = [(name, compiled.binds[name]) for name in compiled.positiontup or ()]
     return str(compiled), [
-        (name, table.c[name].type.dialect_impl(dialect).bind_processor(dialect))
-        for name in compiled.positiontup or ()
+        (name, bind.value, bind.type.dialect_impl(dialect).bind_processor(dialect))
+        for name, bind in binds
     ]
 
 
+@lru_cache(256)
 def _insertion(
     table: Table, columns: tuple[str, ...], on_conflict: OnConflict, dialect: str
 ) -> Insert:

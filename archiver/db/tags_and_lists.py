@@ -42,6 +42,15 @@ _ARRANGE = update(entry_list).where(entry_list.c.path == bindparam("of_path"))
 
 
 _UPDATE_TAG = update(tag).where(tag.c.id == bindparam("tag_id"))
+_COUNT_TAG = _UPDATE_TAG.values(entry_count=tag.c.entry_count + bindparam("more"))
+_COUNT_LIST = (
+    update(entry_list)
+    .where(entry_list.c.id == bindparam("list_id"))
+    .values(entry_count=entry_list.c.entry_count + bindparam("more"))
+)
+_DETACH = delete(entry_tag).where(
+    entry_tag.c.entry_id == bindparam("from_entry"), entry_tag.c.tag_id == bindparam("gone")
+)
 
 
 async def all_lists(conn: AsyncConnection) -> list[EntryList]:
@@ -429,13 +438,8 @@ async def _remove_from_lists(conn: AsyncConnection, rows: _Rows) -> None:
 
 
 async def _count_lists(conn: AsyncConnection, more: Mapping[int, int]) -> None:
-    await execute_rows(
-        conn,
-        update(entry_list)
-        .where(entry_list.c.id == bindparam("list_id"))
-        .values(entry_count=entry_list.c.entry_count + bindparam("more")),
-        [{"list_id": list_id, "more": increment} for list_id, increment in more.items()],
-    )
+    rows = [{"list_id": list_id, "more": increment} for list_id, increment in more.items()]
+    await execute_rows(conn, _COUNT_LIST, rows)
 
 
 MAX_IN_SEVERAL = 200_000
@@ -523,13 +527,8 @@ async def detach(conn: AsyncConnection, unwanted: Mapping[int, Collection[str]])
     lost = {
         (each, tags[key].id) for each, tag_keys in keys.items() for key in tag_keys if key in tags
     } & await _tag_pairs(conn, [*keys])
-    await execute_rows(
-        conn,
-        delete(entry_tag).where(
-            entry_tag.c.entry_id == bindparam("from_entry"), entry_tag.c.tag_id == bindparam("gone")
-        ),
-        [{"from_entry": entry_id, "gone": tag_id} for entry_id, tag_id in sorted(lost)],
-    )
+    rows = [{"from_entry": entry_id, "gone": tag_id} for entry_id, tag_id in sorted(lost)]
+    await execute_rows(conn, _DETACH, rows)
     await _count_tags(conn, {tag_id: -n for tag_id, n in Counter(each for _, each in lost).items()})
 
 
@@ -625,11 +624,8 @@ async def _spell(conn: AsyncConnection, tags: Sequence[tuple[int, str]]) -> None
 
 
 async def _count_tags(conn: AsyncConnection, more: Mapping[int, int]) -> None:
-    await execute_rows(
-        conn,
-        _UPDATE_TAG.values(entry_count=tag.c.entry_count + bindparam("more")),
-        [{"tag_id": tag_id, "more": increment} for tag_id, increment in more.items()],
-    )
+    rows = [{"tag_id": tag_id, "more": increment} for tag_id, increment in more.items()]
+    await execute_rows(conn, _COUNT_TAG, rows)
 
 
 _COPY_ADDED_AT = tuple(
