@@ -14,7 +14,14 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import attempts, counters, host_queue, jobs
 from archiver.db.counters import next_id
-from archiver.db.dialects import Greatest, among, is_among_parameter, is_postgresql, text_values
+from archiver.db.dialects import (
+    THESE,
+    Greatest,
+    among,
+    is_among_parameter,
+    is_postgresql,
+    text_values,
+)
 from archiver.db.host_queue import PAUSED, from_ms, to_ms
 from archiver.db.schema import entry, imports, job
 from archiver.db.statements import execute_rows, insert_rows
@@ -56,7 +63,7 @@ INTERACTIVE, BULK, LAST, IDLE = host_queue.PRIORITIES
 _TAKE = (
     update(job)
     .values(state=State.FETCHING, owner=bindparam("by"), changed_at_ms=bindparam("stamp"))
-    .where(job.c.id == bindparam("job_id"))
+    .where(job.c.id.in_(THESE))
 )
 
 
@@ -407,8 +414,8 @@ async def _take(
     if not free:
         return []
     in_order = sorted(free, key=lambda row: row.id)
-    rows = [{"job_id": row.id, "by": owner, "stamp": stamp} for row in in_order]
-    await execute_rows(conn, _TAKE, rows)
+    ids = [row.id for row in in_order]
+    await conn.execute(_TAKE, {"these": ids, "by": owner, "stamp": stamp})
     await counters.change(conn, {counters.QUEUED: -len(in_order), counters.FETCHING: len(in_order)})
     return [_lease(row, owner) for row in in_order]
 

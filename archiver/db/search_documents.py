@@ -30,7 +30,7 @@ from archiver.db.schema import (
     entry,
     entry_table,
 )
-from archiver.db.statements import execute_rows, insert_rows
+from archiver.db.statements import insert_rows
 from archiver.model.listing import SearchDocument
 
 _IS_STALE = entry_table.c.revision != bindparam("of_revision")
@@ -38,7 +38,7 @@ _MARK = (
     update(entry_table)
     .values(document_stale=case((_IS_STALE, 1), else_=0))
     .where(
-        entry_table.c.id == bindparam("entry_id"),
+        entry_table.c.id.in_(THESE),
         or_(entry_table.c.document_stale == 1, _IS_STALE),
     )
 )
@@ -161,8 +161,8 @@ def _table(words: WordIndex) -> Table:
 
 async def _mark_outdated(conn: AsyncConnection, documents: Sequence[NewDocument]) -> None:
     """Mark documents as outdated if the annotation of their entry now has another revision."""
-    rows = [
-        {"entry_id": each.entry_id, "of_revision": each.search_document.revision}
-        for each in documents
-    ]
-    await execute_rows(conn, _MARK, rows)
+    entry_ids: dict[int, list[int]] = {}
+    for each in documents:
+        entry_ids.setdefault(each.search_document.revision, []).append(each.entry_id)
+    for revision, these in entry_ids.items():
+        await conn.execute(_MARK, {"these": these, "of_revision": revision})
