@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from sqlalchemy import (
@@ -59,6 +60,7 @@ COLUMNS = {
 
 A new field needs a column with the same name, or an item in ``_COLUMN_NAMES``.
 """
+_VALUES = attrgetter(*(each.name for each in COLUMNS.values()))
 UPDATE = update(entry_table).where(entry_table.c.id == bindparam("entry_id"))
 """Update of the entry ``entry_id``; the other parameters are the columns to set."""
 
@@ -84,10 +86,9 @@ def changes(before: Annotation, after: Annotation) -> Mapping[str, Any]:
 
 def of_row(row: Row[*tuple[Any, ...]], labels: Labels) -> Annotation:
     """Build an annotation from a row with ``COLUMNS``, and from tags and lists."""
-    columns = {}
-    for field, column in COLUMNS.items():
-        value = getattr(row, column.name)
-        columns[field] = _READ[field](value) if field in _READ else value
+    columns = dict(zip(COLUMNS, _VALUES(row), strict=True))
+    for field, read in _READ.items():
+        columns[field] = read(columns[field])
     annotation = Annotation(tags=labels.tags, **columns)
     return annotation.in_lists(labels.lists) if labels.lists else annotation
 
