@@ -195,11 +195,11 @@ class BatchRows:
             rows = await _capture_rows(conn, insertable, inserted)
             _report_lost_captures(batch, insertable, rows)
             done = [each for each in insertable if not each.visit or id(each) in rows]
-            new = [
-                replace(prepared[id(each)], capture_id=rows[id(each)])
-                for each in done
-                if each.visit
-            ]
+            new = []
+            for each in done:
+                if each.visit:
+                    new.append(snapshot := prepared[id(each)])
+                    snapshot.capture_id = rows[id(each)]
             await visit_results.add_snapshots(conn, new)
             # A batch may have both a snapshot and a failure of one entry.
             failed = [
@@ -356,14 +356,12 @@ def _new_snapshot(
         article=article,
         words=visit.article.words,
     )
-    return replace(
-        row,
-        words=words_of(row.search_document) if row.search_document else None,
-        renditions=tuple(
-            Rendition(rendition.kind, rendition.media_type, places[n], rendition.digest)
-            for rendition, n in planned.renditions
-        ),
+    row.words = words_of(row.search_document) if row.search_document else None
+    row.renditions = tuple(
+        Rendition(rendition.kind, rendition.media_type, places[n], rendition.digest)
+        for rendition, n in planned.renditions
     )
+    return row
 
 
 def snapshot_row(

@@ -401,10 +401,10 @@ def _plan_snapshot(
 
 def _appearance(visit: Visit, *, is_failed: bool) -> QualitySignals:
     """Return the quality signals of a visit; ``is_failed``: its article could not be extracted."""
-    limits = {*visit.appearance.limits} - {Limit.ARTICLE}
-    if is_failed:
-        limits.add(Limit.ARTICLE)
-    return replace(visit.appearance, limits=tuple(sorted(limits)))
+    signals = visit.appearance
+    if is_failed == (Limit.ARTICLE in signals.limits):
+        return signals
+    return replace(signals, limits=tuple(sorted({*signals.limits} ^ {Limit.ARTICLE})))
 
 
 def _plan_renditions(plan: Plan, visit: Visit, hash_url: HashUrl) -> list[tuple[RenditionRef, int]]:

@@ -5,6 +5,7 @@ from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 
 from archiver.config import Settings
+from archiver.http.urls import host
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import Lease
 
@@ -60,19 +61,19 @@ def status_failure(status: int, retry_after: float | None) -> Failure | None:
     )
 
 
-def walled(page_host: str, guard: str) -> Failure:
+def walled(url: str, guard: str) -> Failure:
     """Return the failure for a page replaced by a bot wall."""
     return Failure(
         FailureKind.WALLED,
-        f"{page_host} shows a CAPTCHA or bot check ({guard}) instead of the page. Open the page "
+        f"{host(url)} shows a CAPTCHA or bot check ({guard}) instead of the page. Open the page "
         "in your browser, save it (for example as WACZ with ArchiveWeb.page), and upload the "
         "file.",
     )
 
 
-def parked(page_host: str, dealer: str) -> Failure:
+def parked(url: str, dealer: str) -> Failure:
     """Return the failure for a page replaced by a domain sale offer."""
-    message = f"{page_host} is for sale: {dealer} shows an offer instead of the page."
+    message = f"{host(url)} is for sale: {dealer} shows an offer instead of the page."
     return Failure(FailureKind.PARKED, message)
 
 

@@ -46,9 +46,9 @@ async def inspect_page(
     context: CrawlContext, page: FetchedResponse, *, reads: bool = False
 ) -> Inspection:
     """Inspect a page without a browser; with ``reads``, extract its article too."""
-    at = host(page.ref.url)
+    url = page.ref.url
     if page.wall:
-        return Inspection(None, walled(at, page.wall))
+        return Inspection(None, walled(url, page.wall))
     failure = status_failure(page.ref.status, page.retry_after)
     if failure and not page.content:
         return Inspection(None, failure)
@@ -57,11 +57,11 @@ async def inspect_page(
     else:
         discovery, article = await context.derive.discover(page.document), None
     if discovery.wall:
-        return Inspection(discovery, walled(at, discovery.wall))
+        return Inspection(discovery, walled(url, discovery.wall))
     if page.ref.status in REDIRECTS and discovery.appearance.readable:
         failure = None
     return Inspection(
-        discovery, parked(at, discovery.parked) if discovery.parked else failure, article
+        discovery, parked(url, discovery.parked) if discovery.parked else failure, article
     )
 
 
@@ -105,8 +105,9 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
         raise FetchError(failure or _NOTHING)
     _retry_if_truncated(context, lease, page)
     visited = await _visit_fetched(context, requisites, first, page, discovery, inspection.article)
-    appearance = replace(visited.appearance, limits=rendered.limits)
-    return replace(visited, appearance=appearance)
+    if rendered.limits:
+        visited.appearance = replace(visited.appearance, limits=rendered.limits)
+    return visited
 
 
 async def _visit_fetched(
@@ -131,7 +132,9 @@ async def _visit_fetched(
         charset=discovery.charset,
         rendering=Rendering.NEEDED if discovery.needs_browser or page.route else Rendering.NONE,
         renditions=await make_fetched_previews(context, page.ref, discovery, article, outcomes),
-        appearance=replace(discovery.appearance, is_cut=page.is_truncated or page.is_cut),
+        appearance=replace(discovery.appearance, is_cut=True)
+        if page.is_truncated or page.is_cut
+        else discovery.appearance,
     )
 
 
@@ -237,7 +240,7 @@ async def _failure_shown(
     If only the response headers name a bot wall, it counts as a failure only if the page has little
     text. With more text, the browser has probably passed the wall.
     """
-    at, wall = host(rendered.page.url), discovery.wall
+    wall = discovery.wall
     if rendered.source and not wall:
         wall = (await context.derive.discover(rendered.source)).wall
     refused = status_failure(rendered.page.status, None)
@@ -247,7 +250,7 @@ async def _failure_shown(
         wall = rendered.wall
         if refused and not wall:
             return failure or refused
-    return walled(at, wall) if wall else None
+    return walled(rendered.page.url, wall) if wall else None
 
 
 async def _next_second(context: CrawlContext, lease: Lease) -> None:
