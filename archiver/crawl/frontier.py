@@ -284,9 +284,9 @@ class Frontier:
 
     def _start(self, host: _Host) -> None:
         """Start leases that may start now, and schedule the next one."""
-        loop = asyncio.get_running_loop()
         while host.waiting and host.active < host.allowed:
             if delay := self._delay_of(host.waiting[0].entry.host):
+                loop = asyncio.get_running_loop()
                 now = loop.time()
                 if now < host.next_at:
                     if not host.timer:

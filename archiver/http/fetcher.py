@@ -104,7 +104,7 @@ class Fetcher:
             FetchError: no complete response was received; ``failure`` of the error is the reason.
         """
         try:
-            async with asyncio.timeout(self._total_timeout(request)) as limit:
+            async with self._time_limit(request, slot) as limit:
                 return await (await self._open_response(request, slot, limit)).whole()
         except RAISED as error:
             raise fetch_error(request.url, self._settings, error) from error
@@ -123,7 +123,7 @@ class Fetcher:
             FetchError: no response was received, or it ended early while the block read it.
         """
         try:
-            async with asyncio.timeout(self._total_timeout(request)) as limit:
+            async with self._time_limit(request, slot) as limit:
                 response = await self._open_response(request, slot, limit)
                 try:
                     yield response
@@ -144,6 +144,13 @@ class Fetcher:
         use_http_connections(connector)
         return connector
 
+    def _time_limit(self, request: OutgoingRequest, slot: Slot | None) -> asyncio.Timeout:
+        """Return the total timeout of a response; with a slot, it starts when the request is sent.
+
+        So the time spent waiting for the slot does not count.
+        """
+        return asyncio.timeout(None if slot else self._total_timeout(request))
+
     def _total_timeout(self, request: OutgoingRequest) -> float | None:
         """Return the total timeout of a response in seconds; None if a browser controls it."""
         return None if request.is_browser else self._settings.fetch_timeout
@@ -157,12 +164,10 @@ class Fetcher:
         more, provided that it is idempotent or was not sent yet. The second attempt waits for the
         slot again, because the server may have received the first attempt.
         """
-        name, at = host(request.url), _now()
-        self.rules.check(name)
+        rule, at = self.rules.check(host(request.url)), _now()
         jar = None if request.is_browser else request.jar
         cookies = self._cookies.field_for(request.url, request.initiators, jar)
-        user_agent = self.rules.of_host(name).user_agent or ""
-        head = self._requests.head(request, cookies.value, user_agent)
+        head = self._requests.head(request, cookies.value, rule.user_agent or "")
         is_first = True
         while True:
             connection = await self._connect(request.url)
@@ -181,7 +186,6 @@ class Fetcher:
             if slot:
                 limit.reschedule(None)
                 await slot.due()
-                limit.reschedule(self._deadline(request))
 
     async def _opened(
         self,
@@ -214,10 +218,7 @@ class Fetcher:
         slot: Slot | None,
         limit: asyncio.Timeout,
     ) -> None:
-        """Send a request and wait for the head of its response.
-
-        The time spent waiting for the slot does not count towards the response timeout.
-        """
+        """Send a request and wait for the head of its response."""
         line = connection.protocol
         if not isinstance(line, HttpConnection):
             raise TypeError("unexpected connection class")
@@ -226,7 +227,6 @@ class Fetcher:
         if slot is None:
             self._write_request(request, head, line)
         else:
-            limit.reschedule(None)
             async with slot.sending():
                 limit.reschedule(self._deadline(request))
                 self._write_request(request, head, line)

@@ -100,11 +100,13 @@ class Requests:
             BlockedAddressError: the host is an IP address that is not permitted.
             InvalidURL: the URL has no host.
         """
-        origin, _ = _split(url)
+        return self._request_to(_split(url)[0])
+
+    def _request_to(self, origin: str) -> ClientRequest:
         if origin not in self._origins:
             address = URL(f"{origin}/", encoded=True)
             if not address.raw_host:
-                raise InvalidURL(url)
+                raise InvalidURL(origin)
             self._check_literal(address.raw_host)
             self._origins[origin] = ClientRequest(
                 hdrs.METH_GET, address.with_user(None), loop=asyncio.get_running_loop()
@@ -137,7 +139,7 @@ class Requests:
         names = {name.lower() for name, _ in headers}
         lines = [f"{request.method} {target} HTTP/1.1"]
         if "host" not in names:
-            lines.append(f"Host: {self.connection_request(origin).headers[hdrs.HOST]}")
+            lines.append(f"Host: {self._request_to(origin).headers[hdrs.HOST]}")
         if not request.is_browser:
             lines += [line for name, line in self._lines.items() if name not in names]
         lines += [f"{name}: {value}" for name, value in headers]

@@ -82,13 +82,15 @@ class SiteRules:
         """Return the rule of a URL's host."""
         return self.of_host(host(url))
 
-    def check(self, name: str) -> None:
-        """Raise ``FetchError`` if nothing may be requested from a host."""
-        if self.of_host(name).never_save:
+    def check(self, name: str) -> SiteRule:
+        """Return the rule of a host; raise ``FetchError`` if nothing may be requested from it."""
+        rule = self.of_host(name)
+        if rule.never_save:
             message = (
                 f"Your rule for {name} says never to save it. Change it in Settings, under “Sites”."
             )
             raise FetchError(Failure(FailureKind.EXCLUDED, message))
+        return rule
 
     def _read(self, content: bytes | None) -> dict[str, SiteRule]:
         """Return the rules in the file by host; the earlier rules if the file is now invalid."""
