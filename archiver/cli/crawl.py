@@ -32,7 +32,7 @@ async def work_queue(settings: Settings, crawling: Crawling, articles: Articles)
 
         async with _showing_progress(crawling, bar, before, now):
             async with crawl_processes(settings, until_empty=True):
-                await crawling.work(on_change=on_change)
+                await crawling.work(on_change=on_change if bar.is_shown else None)
             if (await crawling.counts()).open:
                 # A crawl process that died may have left jobs.
                 await crawling.work(on_change=on_change)

@@ -126,10 +126,7 @@ class Recorder:
         self._store = store
         self._waiting: asyncio.Queue[Item] = asyncio.Queue()
         self._pending_bytes = 0
-        self._has_room = asyncio.Event()
-        self._has_room.set()
-        self._empty = asyncio.Event()
-        self._empty.set()
+        self._batch_ended = asyncio.Event()
         self._disk: ThreadPoolExecutor | None = None
         self._has_failed = False
         self._rows = BatchRows(db, store)
@@ -238,24 +235,18 @@ class Recorder:
 
     async def drain(self) -> None:
         """Wait until no items are pending."""
-        await self._empty.wait()
+        await self._wait_for_pending(below=1)
 
     async def _put(self, item: Item) -> None:
-        while self._pending_bytes >= MAX_PENDING_BYTES:
-            await self._has_room.wait()
-        self._add_pending(item.weight)
+        await self._wait_for_pending(below=MAX_PENDING_BYTES)
+        self._pending_bytes += item.weight
         self._waiting.put_nowait(item)
 
-    def _add_pending(self, weight: int) -> None:
-        self._pending_bytes += weight
-        for event, has_happened in (
-            (self._has_room, self._pending_bytes < MAX_PENDING_BYTES),
-            (self._empty, not self._pending_bytes),
-        ):
-            if has_happened:
-                event.set()
-            else:
-                event.clear()
+    async def _wait_for_pending(self, *, below: int) -> None:
+        """Wait until fewer than ``below`` bytes are pending."""
+        while self._pending_bytes >= below:
+            self._batch_ended.clear()
+            await self._batch_ended.wait()
 
     async def _take_batch(self, first: Item) -> None:
         """Commit the items that wait, as one batch."""
@@ -272,7 +263,8 @@ class Recorder:
         else:
             resolve_futures(batch, None)
         finally:
-            self._add_pending(-sum(item.weight for item in batch))
+            self._pending_bytes -= sum(item.weight for item in batch)
+            self._batch_ended.set()
 
     async def _commit(self, batch: Sequence[Item]) -> None:
         indexed = await self._rows.look_up(batch)
