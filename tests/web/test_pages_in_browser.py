@@ -20,10 +20,11 @@ from tests.web.test_journeys import every_journey_can_be_made_with_the_keyboard_
 
 WORDS = "however clever, are lost in time"
 PATHS = (
-    "/ /snapshots /snapshots?view=dense /snapshots?view=covers /snapshots?q=fox /search/help /api "
-    "/highlights /tags /lists /feeds /activity /settings /settings/sites /settings/library "
-    "/settings/maintenance /bin /components /import /export /access /save?url=a.example/x {entry}/ "
-    "{entry}/delete {snapshot}/ {entry}/compare {captures} /export#kept"
+    "/ /snapshots /snapshots?status=queued /snapshots?view=dense /snapshots?view=covers "
+    "/snapshots?q=fox /search/help /api /highlights /tags /lists /feeds /activity /settings "
+    "/settings/sites /settings/library /settings/maintenance /bin /components /import /export "
+    "/access /save?url=a.example/x {entry}/ {entry}/delete {snapshot}/ {entry}/compare {captures} "
+    "/export#kept"
 ).split()
 WIDE = ("/", "/snapshots?view=covers", "/settings", "{entry}/")
 STICKS_OUT = """() => {
@@ -38,6 +39,10 @@ STICKS_OUT = """() => {
 
 Content to the left cannot be scrolled to, so it does not make a page wider.
 """
+SKIPPED_HEADINGS = """() => [...document.querySelectorAll("h1, h2, h3, h4")]
+  .filter((each) => each.checkVisibility())
+  .filter((each, at, all) => each.tagName[1] - (at ? all[at - 1].tagName[1] : 0) > 1)
+  .map((each) => each.outerHTML)"""
 TABLE = (
     "Seite,Address,name,folder\n"
     "x,http://127.0.0.1:1/1,One,Food/Soups\n"
@@ -86,6 +91,7 @@ async def test_pages_work_in_a_browser(prepared, tmp_path, live, saved_archive):
         for check in (
             every_page_fits_its_screen_and_logs_no_errors,
             menus_the_focus_and_the_text_are_in_view_on_a_phone,
+            tags_are_edited_from_a_list_without_scripts,
             the_end_of_the_side_bar_is_in_view_beside_many_lists,
             components_are_accessible_and_follow_each_theme,
             selected_text_is_highlighted_in_whole_words,
@@ -118,6 +124,7 @@ async def every_page_fits_its_screen_and_logs_no_errors(site):
             await page.goto(path.format(**places))
             if element := await page.evaluate(STICKS_OUT):
                 results.append((path, f"wider than {width}", element))
+            results.extend((path, each) for each in await page.evaluate(SKIPPED_HEADINGS))
     await page.close()  # while the server still answers; otherwise late requests log errors
 
     assert results == []
@@ -156,6 +163,16 @@ async def menus_the_focus_and_the_text_are_in_view_on_a_phone(site):
     title = "A title of an article that is so long that it needs several lines on a phone"
     await page.locator("h1").evaluate("(each, title) => { each.textContent = title; }", title)
     assert (await page.locator(".text p").first.bounding_box())["y"] < 350
+    await page.close()
+
+
+async def tags_are_edited_from_a_list_without_scripts(site):
+    page = await site.open("/snapshots?q=foxes", java_script_enabled=False)
+    await page.locator(".item .tools [href$='#edit']").click()
+    for tags, shown in (("x" * 201, ".panel .alert"), ("new", ".toast")):
+        await page.locator("#tags").fill(tags)
+        await page.locator("#edit .primary").click()
+        await page.locator(shown).wait_for()
     await page.close()
 
 
