@@ -209,12 +209,13 @@ def _read(
     if body is None:
         body = etree.SubElement(etree.Element("html"), "body")
     direction = text_direction(page, body)
-    _normalise(body, source)
+    lowered = _lowered(source)
+    _normalise(body, lowered)
     if not whole:
-        drop_surroundings(body, title_heading(body, metadata.title), url)
+        drop_surroundings(body, lowered, title_heading(body, metadata.title), url)
     article = body if whole else choose_article(body)
     if not whole:
-        body, article = _with_hidden(page, hidden, source, (body, article))
+        body, article = _with_hidden(page, hidden, lowered, (body, article))
     if article is None:
         return Article()
     lead = Lead() if whole else find_lead(body, metadata.title, metadata.byline)
@@ -238,7 +239,7 @@ def _read(
 def _with_hidden(
     page: LexborHTMLParser,
     hidden: Sequence[HiddenSource],
-    source: str,
+    source: bytes,
     visible: _Found,
 ) -> _Found:
     """Return (body, article) of the visible page, or of hidden markup with a longer article.
@@ -250,7 +251,7 @@ def _with_hidden(
         if each.size > each.factor * max(length, SHORTEST / each.factor):
             parsed = parse(each.markup)
             body = to_tree(parsed) if parsed is not None else None
-            best = _longer(best, body, each.markup, each.factor)
+            best = _longer(best, body, _lowered(each.markup), each.factor)
             length = _length(best)
     if length < NEARLY_EMPTY:
         best = _longer(best, to_tree(page), source, POSSIBLE, hides=False)
@@ -260,7 +261,7 @@ def _with_hidden(
 def _longer(
     best: _Found,
     body: Element | None,
-    source: str,
+    source: bytes,
     factor: float,
     *,
     hides: bool = True,
@@ -276,6 +277,10 @@ def _length(reading: _Found) -> int:
     return len(" ".join(text_in(reading[1]).split())) if reading[1] is not None else 0
 
 
+def _lowered(html: str) -> bytes:
+    return html.encode("utf-8", "ignore").lower()
+
+
 def _sanitised(head: Element, article: Element) -> Article:
     """Return the sanitised article, given the trees of its head and of its text."""
     written: str = etree.tostring(article, encoding="unicode", method="html")
@@ -288,10 +293,13 @@ def _sanitised(head: Element, article: Element) -> Article:
     return replace(extracted, text=to_text(whole(extracted)))
 
 
-def _normalise(body: Element, source: str, *, hides: bool = True) -> None:
+def _normalise(body: Element, source: bytes, *, hides: bool = True) -> None:
     """Normalise the elements that an article may contain, in the whole page.
 
-    ``hides`` says whether to remove hidden elements.
+    Args:
+        body: the body of the page.
+        source: the markup of the whole page in lower case.
+        hides: whether to remove hidden elements.
     """
     normalise_widgets(body)
     normalise_panels(body)

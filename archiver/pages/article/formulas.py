@@ -81,7 +81,7 @@ _PANDOC = re.compile(r"math (?:inline|display)")
 
 _DISPLAYED = re.compile(r"\b(?:display|block|math-display)\b")
 _RENDERERS = (b"mathjax", b"katex")
-_DOLLAR = re.compile(r"['\"]\$['\"]")
+_DOLLAR = re.compile(rb"['\"]\$['\"]")
 _OPENS = re.compile(
     r"\\\(|\\\[|\$\$|(?<![\\$\w])\$(?=[^\s$])"
     r"|\\begin\{(?P<name>(?:equation|align|gather|multline|eqnarray)\*?)\}"
@@ -92,37 +92,26 @@ _WRITTEN = frozenset("pre code kbd samp script style textarea math svg annotatio
 _FRAME = re.compile(r"\A\s*(?:\\\(|\\\[|\$\$?)(.*?)(?:\\\)|\\\]|\$\$?)\s*\Z", re.DOTALL)
 
 
-def is_mathematical(html: str) -> bool:
-    """Return whether a page loads a formula renderer."""
-    lowered = html.encode("utf-8", "ignore").lower()
-    return any(name in lowered for name in _RENDERERS)
-
-
-def has_dollars(html: str) -> bool:
-    """Return whether a page configures single dollar signs as delimiters of formulas."""
-    return _DOLLAR.search(html) is not None
-
-
-def normalise_mathematics(body: Element, source: str) -> None:
+def normalise_mathematics(body: Element, source: bytes) -> None:
     """Convert every formula to MathML.
 
     Args:
         body: the body of the page. Hidden elements must not be removed yet, because most renderers
             hide the LaTeX.
-        source: the markup of the whole page, which names the renderer and its delimiters.
+        source: the markup of the whole page in lower case. It names the renderer of formulas and
+            their delimiters.
     """
-    scripted = is_mathematical(source)
     formulas = _Formulas()
     lifted: set[Element] = set()
     for math in outermost(body, "math"):
         _replace_rendered(math, lifted)
     for script in list(body.iter("script")):
         _normalise_script(script, formulas)
-    if scripted:
+    if any(name in source for name in _RENDERERS):
         for element in list(body.iter("span", "div")):
             if _MARKED.search(element.get("class") or "") and not len(element):
                 _normalise_marked(element, formulas)
-        _normalise_text(body, formulas, dollars=has_dollars(source))
+        _normalise_text(body, formulas, dollars=_DOLLAR.search(source) is not None)
     set_letters(body)
 
 

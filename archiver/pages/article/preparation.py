@@ -14,6 +14,7 @@ from archiver.pages.article.elements import (
     SENTENCE,
     UNLIKELY_ROLES,
     named,
+    remembered,
 )
 from archiver.pages.article.embeds import GIST
 from archiver.pages.article.preserved_lines import keep_lines
@@ -133,7 +134,11 @@ def is_hidden(element: Element) -> bool:
         return bool(element.tag != "img")
     if "style" in names and _HIDDEN_STYLE.search(element.get("style")):
         return not _is_waiting(element)
-    if element.get("aria-modal") == "true" and element.get("role") == "dialog":
+    if (
+        "aria-modal" in names
+        and element.get("aria-modal") == "true"
+        and element.get("role") == "dialog"
+    ):
         return True
     if "class" in names and _is_for_screen_readers(element):
         return True
@@ -155,10 +160,12 @@ _NOT_TEXT = re.compile(
 )
 """Classes and ids of ``aria-hidden`` elements that are really hidden, or are icons or formulas."""
 
-_UNSEEN_NAME = re.compile(
-    r"(?:^|\s)(?:sr-only|visually-?hidden|screen-?reader(?:-?text|-only)?|assistive-text"
-    r"|a11y-hidden|element-invisible|hide-visually)(?:$|\s)",
-    re.IGNORECASE,
+_is_unseen = remembered(
+    re.compile(
+        r"(?:^|\s)(?:sr-only|visually-?hidden|screen-?reader(?:-?text|-only)?|assistive-text"
+        r"|a11y-hidden|element-invisible|hide-visually)(?:$|\s)",
+        re.IGNORECASE,
+    )
 )
 
 
@@ -172,7 +179,7 @@ def _is_waiting(element: Element) -> bool:
 def _is_for_screen_readers(element: Element) -> bool:
     """Return whether an element is a short text that only screen readers present."""
     name = (element.get("class") or "")[:_MAX_CLASS]
-    if not _UNSEEN_NAME.search(name) or element.tag in HEADINGS or _replaces_heading(element):
+    if not _is_unseen(name) or element.tag in HEADINGS or _replaces_heading(element):
         return False
     is_short = len(first_text(element, _MAX_LINE)) < _MAX_LINE
     return is_short and next(element.iter("img", "math", "svg"), None) is None

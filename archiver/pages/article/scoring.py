@@ -504,7 +504,7 @@ def _prepare(body: Element, *, strict: bool) -> list[Element]:
         if tag in SCORED or (tag == "a" and _shows_picture(element)):
             scored.append(element)
         inside = guarded or tag in _GUARDED
-        stack.extend((each, inside) for each in reversed(element))
+        stack += [(each, inside) for each in reversed(element)]
     return scored
 
 

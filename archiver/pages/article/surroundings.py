@@ -152,6 +152,7 @@ _ACTION_WORDS = re.compile(
 """Words of newsletter forms and of requests to follow, sign up or donate."""
 
 _PULL_QUOTE_NAME = re.compile(r"pull-?quote", re.IGNORECASE)
+_PULL_QUOTE_NAMES = (b"pullquote", b"pull-quote")
 _SHORTEST_QUOTE, MAX_QUOTE, _MAX_QUOTES = 15, 500, 30
 _SIGNS = re.compile(r"[\W_]+")
 
@@ -469,14 +470,16 @@ def _bare(text: str) -> str:
     return _SIGNS.sub(" ", text).strip().casefold()
 
 
-def drop_surroundings(body: Element, heading: Element | None, url: str) -> None:
+def drop_surroundings(body: Element, source: bytes, heading: Element | None, url: str) -> None:
     """Remove the blocks around the article of a page, and its pull quotes.
 
     Args:
         body: the body of the page.
+        source: the markup of the whole page in lower case.
         heading: the heading with the title of the page.
         url: the URL of the page.
     """
-    _drop_pull_quotes(body)
+    if any(name in source for name in _PULL_QUOTE_NAMES):
+        _drop_pull_quotes(body)
     host = (urlsplit(url).hostname or "").removeprefix("www.")
     Surroundings(body, heading, host).drop()
