@@ -49,13 +49,13 @@ if TYPE_CHECKING:
     from archiver.services.imports import Imports, ImportUndo
     from archiver.services.list_exports import Feeds
     from archiver.services.lists import EntryLists, NavigationData
-    from archiver.services.machines import Machines, SegmentUploads
     from archiver.services.page_uploads import PageUploads
     from archiver.services.preferences import Preferences
     from archiver.services.reader_view import Reader, ReadingPlaces
     from archiver.services.recapture import PublicArchiveRecovery, Recaptures
     from archiver.services.replay import Replay
     from archiver.services.search import Search
+    from archiver.services.segment_uploads import SegmentUploads
     from archiver.services.warc_export import Packages
 
 READER_NICENESS = 5
@@ -132,7 +132,7 @@ class App:
         """The user's cookies; ``_work_with_servers`` loads them if they are in the database."""
         from archiver.http.cookies import UserCookies
 
-        return UserCookies(None if self.db.machine else self.settings.data)
+        return UserCookies(None if self.db.is_shared else self.settings.data)
 
     def wake_crawl(self) -> None:
         """Notify a running crawl of new jobs."""
@@ -409,12 +409,6 @@ class App:
         return (*warnings, problem) if problem else warnings
 
     @cached_property
-    def machines(self) -> "Machines":
-        from archiver.services.machines import Machines
-
-        return Machines(self.db, self.store)
-
-    @cached_property
     def imports(self) -> "Imports":
         from archiver.services.imports import Imports
 
@@ -439,7 +433,7 @@ class App:
     @cached_property
     def uploading(self) -> "SegmentUploads | None":
         """Upload of closed segments; None if segments are stored only in the data directory."""
-        from archiver.services.machines import SegmentUploads
+        from archiver.services.segment_uploads import SegmentUploads
         from archiver.warc.segment_storage import UploadingStorage
 
         storage = self.store.storage

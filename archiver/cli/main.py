@@ -104,17 +104,11 @@ def reindex() -> None:
 
 
 @click.command(cls=Command)
-@click.option("--unsealed", is_flag=True, help="List the segments that are not uploaded.")
-@click.option("--forget", metavar="NAME", help="Remove a machine that is permanently lost.")
 @runs("cli.maintenance.machines")
 def machines() -> None:
     """List the running workers of an archive on a database server.
 
-    Prints machine, whether it is this one, worker, address and start time.
-
-    --unsealed prints the segments that are not uploaded yet: machine, whether it is this one,
-    segment, bytes. --forget removes a machine, and prints its lost segments and how many snapshots
-    they contained.
+    Prints machine, worker, address and start time.
     """
 
 

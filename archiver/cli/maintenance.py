@@ -18,8 +18,8 @@ from archiver.config import (
 )
 from archiver.errors import ConfigurationError, InputError
 from archiver.http.site_rules import names_port, site_name
+from archiver.services.crawling import running_workers
 from archiver.services.fixity import Progress, store_check
-from archiver.services.machines import Machines
 from archiver.services.migration import Places, migrate
 from archiver.services.preferences import Preferences
 from archiver.services.reindex import ReindexProgress, ReindexReport, reindex
@@ -234,43 +234,16 @@ def _places(locations: Sequence[str]) -> Places:
 _LOCAL_INDEX = "archiver: the index is a local file. To use several machines, see docs/scaling.md."
 
 
-async def machines(settings: Settings, *, unsealed: bool, forget: str | None) -> int:
-    """List workers or segments that wait to be uploaded, or remove a machine."""
+async def machines(settings: Settings) -> int:
+    """List the running workers of an archive on a database server."""
     async with open_app(settings, reads_only=True) as app:
-        if forget is not None:
-            return await _forget(app.machines, forget)
-        own_name = app.machines.own
-        if not own_name:
-            click.echo(_LOCAL_INDEX, err=True)
-        elif unsealed:
-            waiting = [
-                (each.machine, _place(each.machine, own_name), each.name, str(each.bytes))
-                for each in await app.machines.not_uploaded()
-            ]
-            write_table(
-                ("machine", "where", "segment", "bytes"), waiting, "no segments are waiting."
-            )
-        else:
-            workers = [
-                (
-                    *(each.machine, _place(each.machine, own_name), each.name, each.address or "-"),
-                    f"{each.since:%Y-%m-%dT%H:%M:%SZ}",
-                )
-                for each in await app.machines.workers()
-            ]
-            titles = ("machine", "where", "worker", "address", "since")
-            write_table(titles, workers, "no workers are running.")
-    return 0
-
-
-def _place(machine: str, own_name: str) -> str:
-    return "here" if machine == own_name else "elsewhere"
-
-
-async def _forget(machines: Machines, name: str) -> int:
-    forgotten = await machines.forget(name)
-    for each in forgotten.segments:
-        write_row("lost", each)
-    write_row("snapshots", str(forgotten.snapshots))
-    write_row("entries without another", str(forgotten.entries))
+        workers = await running_workers(app.db)
+    if workers is None:
+        click.echo(_LOCAL_INDEX, err=True)
+        return 0
+    rows = [
+        (each.machine, each.name, each.address or "-", f"{each.since:%Y-%m-%dT%H:%M:%SZ}")
+        for each in workers
+    ]
+    write_table(("machine", "worker", "address", "since"), rows, "no workers are running.")
     return 0

@@ -23,7 +23,7 @@ from archiver.errors import ConfigurationError, DiskNotWritable, IndexUnavailabl
 from archiver.helpers import AtomicFile
 from archiver.logs import get_log
 from archiver.warc.durable_files import sync_directory
-from archiver.warc.locks import ArchiveLock, NoLock, RunLock, machine_of
+from archiver.warc.locks import ArchiveLock, NoLock, RunLock
 from archiver.warc.segment_storage import SegmentStorage
 from archiver.warc.segments import SegmentStore
 
@@ -136,7 +136,8 @@ async def _open_to_write(settings: Settings, *, reads_only: bool) -> AsyncIterat
         _locked(settings.data, exclusive=False),
         open_store(settings, await asyncio.to_thread(open_storage, settings)) as store,
     ):
-        db = await _open_database(settings, store)
+        engines = await asyncio.to_thread(_open_index, settings)
+        db = Database(engines, worker=store.writer)
         try:
             try:
                 await recover(db, store)
@@ -150,14 +151,6 @@ async def _open_to_write(settings: Settings, *, reads_only: bool) -> AsyncIterat
             yield Archive(settings, db, store)
         finally:
             await db.close()
-
-
-async def _open_database(settings: Settings, store: SegmentStore) -> Database:
-    engines = await asyncio.to_thread(_open_index, settings)
-    if not engines.is_shared:
-        return Database(engines)
-    machine = await asyncio.to_thread(machine_of, settings.data)
-    return Database(engines, worker=store.writer, machine=machine)
 
 
 @asynccontextmanager

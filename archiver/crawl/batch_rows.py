@@ -188,7 +188,7 @@ class BatchRows:
         ends = {place.segment: place.offset + place.length for place in places}
         async with self._db.write() as conn:
             if ends:  # first, because other rows refer to segments
-                await segment_rows.set_indexed(conn, ends, machine=self._db.machine)
+                await segment_rows.set_indexed(conn, ends)
             inserted = await _insert_responses(conn, plan, places)
             state = await _read_state(conn, results, indexed)
             insertable = _still_wanted(results, state)

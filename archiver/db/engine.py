@@ -385,30 +385,25 @@ class Database:
     """Open index. Create it with ``open`` or ``opened``, and call ``close`` at the end.
 
     Attributes:
-        machine: name of this machine among those that share a PostgreSQL index; None with SQLite.
         locks: PostgreSQL locks of this process as a worker; None with SQLite.
         expired_workers: workers of a shared index that lost their lock.
 
     Args:
         engines: the index (``index_at``).
         worker: name of this process's run lock; only used with PostgreSQL.
-        machine: machine name of the data directory; only used with PostgreSQL.
     """
 
-    def __init__(
-        self, engines: Engines, *, worker: str | None = None, machine: str | None = None
-    ) -> None:
+    def __init__(self, engines: Engines, *, worker: str | None = None) -> None:
         self._engines = engines
         self._write_lock = asyncio.Lock()
         self._writer = engines.writer()
         self._readers = engines.readers()
         self._last_moment = inf
         self._begin_timeout: asyncio.Timeout | None = None
-        self.machine = machine
         self.expired_workers = ExpiredWorkers()
         self.locks: WorkerLocks | None = None
-        if worker and machine and not isinstance(engines, SqliteIndex):
-            self.locks = WorkerLocks(worker, machine, engines.connect)
+        if worker and not isinstance(engines, SqliteIndex):
+            self.locks = WorkerLocks(worker, engines.connect)
 
     @classmethod
     async def open(cls, place: Path | str) -> "Database":

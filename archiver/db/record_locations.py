@@ -1,8 +1,7 @@
-"""Record locations: queries for records in use, and updates for rewritten or lost segments."""
+"""Record locations: queries for records in use, and updates for rewritten segments."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import (
@@ -15,8 +14,6 @@ from sqlalchemy import (
     bindparam,
     case,
     delete,
-    exists,
-    func,
     or_,
     select,
     update,
@@ -24,24 +21,21 @@ from sqlalchemy import (
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.schema import CreateTable, DropTable
 
-from archiver.db import attempts, deletions, edit_history, segment_rows
+from archiver.db import deletions, segment_rows
 from archiver.db.captures import ALL_CAPTURES, to_blob, to_capture
-from archiver.db.dialects import among, text_values
+from archiver.db.dialects import text_values
 from archiver.db.schema import (
     Number,
-    capture,
     capture_table,
     entry_table,
     excluded_response,
     gone_capture,
     rendition,
     segment,
-    snapshot,
     snapshot_table,
 )
 from archiver.db.statements import insert_rows
 from archiver.model.capture import Capture, PayloadDigest
-from archiver.model.failure import Failure
 
 _MOVED = Table(
     "moved",
@@ -287,117 +281,3 @@ def _deleted(column: str, before: int | None, digests: Sequence[bytes] = ()) -> 
     expired = c.deleted_at.is_not(None) if before is None else c.deleted_at <= before
     query = select(c[column]).where(expired, c.is_revisit == 0)
     return query.where(c.payload_digest.in_(digests)) if digests else query
-
-
-_WITHOUT_SNAPSHOT: dict[str, int | str | None] = {
-    **dict.fromkeys(("latest", "status", "score")),
-    **dict.fromkeys(("snapshot_count", "changed", "comparison_owed"), 0),
-    **dict.fromkeys(("media_type", "rendering", "page_title"), ""),
-}
-"""Values that columns of an entry have if the entry has no snapshot."""
-
-
-@dataclass(frozen=True, slots=True)
-class LostCounts:
-    """Number of lost snapshots, and of entries that have no other snapshot."""
-
-    snapshots: int
-    entries: int
-
-
-async def delete_lost(
-    conn: AsyncConnection, names: Collection[str], why: Failure, at: datetime
-) -> LostCounts:
-    """Delete rows that refer to lost segments, and store a failure for their entries.
-
-    A payload whose records are all lost is stored in full when it is captured again. If a segment
-    appears again, it is indexed like a new one.
-
-    Args:
-        conn: a writing connection.
-        names: lost segments.
-        why: the failure for each entry with a lost snapshot.
-        at: time of the failure.
-    """
-    ids = [*(await segment_rows.ids(conn, [*names])).values()]
-    lost = await _captures(conn, ids)
-    hollow = await _revisits_without_original(conn, ids, lost)
-    rows = await conn.execute(
-        select(snapshot.c.id, snapshot.c.entry_id).where(
-            or_(
-                snapshot.c.metadata_segment_id.in_(among(ids)),
-                snapshot.c.capture_id.in_(among([*lost, *hollow])),
-            )
-        )
-    )
-    lost_snapshots = rows.all()
-    concerned = sorted({row.entry_id for row in lost_snapshots})
-    await deletions.erase_deleted(conn)
-    await deletions.erase_snapshots(conn, [row.id for row in lost_snapshots])
-    await _forget_places(conn, ids)
-    bare = await _reset_without_snapshots(conn, concerned)
-    failed = [attempts.FailedAttempt(each, at, why, final=True) for each in concerned]
-    await attempts.add_failures(conn, failed)
-    await edit_history.mark_unrecorded(conn, concerned)
-    return LostCounts(len(lost_snapshots), len(bare))
-
-
-async def _captures(conn: AsyncConnection, ids: Sequence[int]) -> list[int]:
-    rows = await conn.execute(select(capture.c.id).where(capture.c.segment_id.in_(among(ids))))
-    return [*rows.scalars()]
-
-
-async def _revisits_without_original(
-    conn: AsyncConnection, ids: Sequence[int], deleted: Sequence[int]
-) -> list[int]:
-    """Return row ids of revisits in other segments whose payload is only in lost segments."""
-    if not deleted:
-        return []
-    other = capture.alias("other")
-    is_elsewhere = exists().where(
-        other.c.payload_digest == capture.c.payload_digest,
-        other.c.is_revisit == 0,
-        other.c.segment_id.not_in(among(ids)),
-    )
-    rows = await conn.execute(
-        select(capture.c.id).where(
-            capture.c.id > min(deleted),
-            capture.c.is_revisit == 1,
-            capture.c.payload_digest.in_(_payloads(ids)),
-            ~is_elsewhere,
-        )
-    )
-    return [*rows.scalars()]
-
-
-def _payloads(ids: Sequence[int]) -> Select[bytes]:
-    lost = capture.alias("lost")
-    return select(lost.c.payload_digest).where(
-        lost.c.segment_id.in_(among(ids)), lost.c.is_revisit == 0
-    )
-
-
-async def _forget_places(conn: AsyncConnection, ids: Sequence[int]) -> None:
-    """Delete the rows of segments; articles that were in them become pending."""
-    await conn.execute(
-        update(snapshot_table)
-        .where(snapshot_table.c.article_segment_id.in_(among(ids)))
-        .values(article_segment_id=None, article_offset=None, article_length=None, extractor="")
-    )
-    for table in (rendition, excluded_response, capture_table):
-        await conn.execute(delete(table).where(table.c.segment_id.in_(among(ids))))
-    await conn.execute(delete(segment).where(segment.c.id.in_(among(ids))))
-
-
-async def _reset_without_snapshots(conn: AsyncConnection, concerned: Sequence[int]) -> list[int]:
-    """Reset entries that have no snapshot left; return their row ids."""
-    remaining = (
-        select(func.count()).where(snapshot.c.entry_id == entry_table.c.id).scalar_subquery()
-    )
-    rows = await conn.execute(
-        update(entry_table)
-        .where(entry_table.c.id.in_(among(concerned)), remaining == 0)
-        .values(_WITHOUT_SNAPSHOT)
-        .returning(entry_table.c.id)
-    )
-    return [*rows.scalars()]

@@ -342,8 +342,6 @@ segment = Table(
     Column("id", Number, primary_key=True),
     Column("name", Words, nullable=False, unique=True),
     Column("indexed_bytes", Number, nullable=False),
-    Column("machine", Words),
-    partial_index("segment_of_machine", "machine", where="machine IS NOT NULL"),
 )
 
 job = Table(

@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
+from socket import gethostname
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import text
@@ -39,7 +40,6 @@ GRACE_SECONDS = 15.0
 """Time after which a worker without a worker lock is expired. Until then, it may reconnect."""
 RETRY_SECONDS = 1.0
 """Wait between two attempts to reconnect."""
-_NAME = "archiver {name} {machine}"
 _LOCKED_KEYS = text(
     "SELECT CAST(objid AS BIGINT) FROM pg_locks WHERE locktype = 'advisory' AND granted"
     " AND objsubid = 2 AND CAST(classid AS BIGINT) = :kind AND database ="
@@ -74,7 +74,7 @@ class Worker:
 
     Attributes:
         name: name of the process, which is also in the names of its run lock and its segments.
-        machine: name of its data directory.
+        machine: host name of its computer.
         address: IP address from which it connects; empty for a Unix socket.
         since: when its session began.
     """
@@ -90,23 +90,17 @@ class WorkerLocks:
 
     Attributes:
         name: name of this process, as the owner of jobs.
-        machine: name of its data directory.
         workers: number of workers on all machines at the last check.
 
     Args:
         name: name of this process, as the owner of jobs.
-        machine: name of its data directory.
         connect: function that opens a connection to the server, or raises ``IndexUnavailable``.
     """
 
     def __init__(
-        self,
-        name: str,
-        machine: str,
-        connect: "Callable[[], Awaitable[asyncpg.Connection[Any]]]",
+        self, name: str, connect: "Callable[[], Awaitable[asyncpg.Connection[Any]]]"
     ) -> None:
         self.name = name
-        self.machine = machine
         self.workers = 1
         self._connect = connect
         self._connection: asyncpg.Connection[Any] | None = None
@@ -136,7 +130,7 @@ class WorkerLocks:
             try:
                 await connection.execute(f"SET idle_session_timeout = '{IDLE_TIMEOUT_SECONDS}s'")
                 await connection.execute("SELECT pg_advisory_lock($1, $2)", WORKER, _key(self.name))
-                name = _NAME.format(name=self.name, machine=self.machine)
+                name = f"archiver {self.name} {gethostname()}"
                 await connection.execute("SELECT set_config('application_name', $1, false)", name)
                 self.workers = max(await connection.fetchval(_COUNT, WORKER), 1)
             except BaseException as error:

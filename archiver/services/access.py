@@ -157,7 +157,7 @@ class AccessControl:
         self._secret = user_file(data, SECRET, db)
         self._configured = configured
         self._is_open_to_others = not is_loopback(host)
-        self._is_loaded = db is None or not db.machine
+        self._is_loaded = db is None or not db.is_shared
         self._access = _read_file(data) if self._is_loaded else Access()
         self._version: object = self
         self._checked_at = -POLL_SECONDS

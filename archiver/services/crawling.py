@@ -16,6 +16,7 @@ from archiver.crawl.visit_result import VisitResult
 from archiver.db import counters, crawl_status, imports, jobs, queue, segment_rows
 from archiver.db.crawl_status import QueueLag, Share, WaitingHost
 from archiver.db.engine import Database
+from archiver.db.worker_locks import Worker, all_workers
 from archiver.errors import InputError
 from archiver.model.failure import Failure, FailureGroup, FailureKind
 from archiver.model.imports import ImportStatus
@@ -165,6 +166,14 @@ class StorageUsage:
     types: tuple[Share, ...] = ()
     sites: tuple[Share, ...] = ()
     total: int = 0
+
+
+async def running_workers(db: Database) -> list[Worker] | None:
+    """Return the running workers of all machines; None if the index is a local file."""
+    if not db.is_shared:
+        return None
+    async with db.read() as conn:
+        return await all_workers(conn)
 
 
 @dataclass(slots=True)

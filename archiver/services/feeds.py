@@ -289,7 +289,7 @@ MAX_SHOWN = 50
 MAX_NEWEST = 5
 """Maximum number of newest entries that are listed for one feed."""
 CLAIM_SECONDS = 600
-"""Seconds after which another machine may take over a due feed."""
+"""Seconds after which another process may take over a due feed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -443,12 +443,11 @@ class Subscriptions:
         return await self._checks.check_all(subscriptions, self._check)
 
     async def check_due(self) -> list[FollowedFeed]:
-        """Check the feeds that are due and not claimed by another machine."""
+        """Check the feeds that are due and not claimed by another process."""
         now = datetime.now(UTC)
         due = [each for each in await self.all() if _is_due(each, now)]
-        if self._db.machine:
+        if urls := [each.subscription.url for each in due if each.state]:
             async with self._db.write() as conn:
-                urls = [each.subscription.url for each in due if each.state]
                 mine = await feeds.claim(conn, urls, now=now, seconds=CLAIM_SECONDS)
             due = [each for each in due if not each.state or each.subscription.url in mine]
         return await self._checks.check_all(due, self._check)

@@ -237,7 +237,7 @@ class Imports:
         """
         await self._delete_orphans()
         local = None
-        if self._db.machine:
+        if self._db.is_shared:
             async with self._db.read() as conn:
                 waiting = await imports.unclaimed(conn)
             local = await asyncio.to_thread(self._on_this_machine, waiting)

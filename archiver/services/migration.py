@@ -11,11 +11,8 @@ from dataclasses import dataclass, replace
 
 from archiver.config import Settings
 from archiver.crawl.archive import forget_store, locations_of, open_archive, open_store_alone
-from archiver.db import segment_rows
-from archiver.db.engine import Database
 from archiver.errors import ConfigurationError
 from archiver.services.reindex import ReindexProgress, ReindexReport, reindex
-from archiver.warc.locks import machine_of
 from archiver.warc.segment_storage import UploadingStorage
 
 _ONE_AT_A_TIME = (
@@ -23,10 +20,6 @@ _ONE_AT_A_TIME = (
     "`archiver migrate --to {}`."
 )
 _ELSEWHERE = "This archive is not at {}. It is at {}."
-_ON_OTHER_MACHINES = (
-    "{} segments are only on other machines. Run `archiver serve` there to upload them first. For "
-    "a machine that is lost, run `archiver machines --forget MACHINE`."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +73,8 @@ async def migrate(
     index, store = await asyncio.to_thread(locations_of, settings.data)
     now = Places(index, store)
     _refuse_impossible(now, to, expected)
-    async with open_archive(_at(settings, now)) as archive:
-        await _refuse_segments_elsewhere(settings, archive.db)
+    async with open_archive(_at(settings, now)):
+        pass  # records of processes that died are indexed
     # Segments that move from a bucket to the folder are read from the bucket.
     during = replace(_at(settings, to), store=to.store or now.store)
     moved = await _move_segments(during, to, on_segment) if during.store else 0
@@ -110,14 +103,6 @@ def _at(settings: Settings, places: Places) -> Settings:
 def _is_on_its_way(now: Places, expected: Places, to: Places) -> bool:
     """Return whether an archive is at the expected location, or partly moved from there."""
     return now.index in (expected.index, to.index) and now.store in (expected.store, to.store)
-
-
-async def _refuse_segments_elsewhere(settings: Settings, db: Database) -> None:
-    machine = await asyncio.to_thread(machine_of, settings.data)
-    async with db.read() as conn:
-        count = await segment_rows.on_other_machines(conn, machine)
-    if count:
-        raise ConfigurationError(_ON_OTHER_MACHINES.format(count))
 
 
 async def _move_segments(settings: Settings, to: Places, on_segment: Callable[[str], None]) -> int:

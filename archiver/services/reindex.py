@@ -48,16 +48,16 @@ from archiver.services.previous_index import (
     restore_missing,
 )
 from archiver.services.user_files import put_user_settings, remove_user_files, user_settings_of
-from archiver.warc.locks import machine_of
 from archiver.warc.segment_inventory import Survey
 from archiver.warc.segments import SegmentStore
 
 MAX_NAMED = 10
 _WHAT_TO_DO = (
-    "The current index is unchanged. Mount the disk, correct --data or ARCHIVER_STORE, or "
-    "restore the segments from a backup, then run `archiver reindex` again. To continue without "
-    "them, run `archiver reindex --accept-missing`: it keeps addresses, titles, tags and notes, "
-    "and marks the snapshots as lost."
+    "The current index is unchanged. Mount the disk, correct --data or ARCHIVER_STORE, restore "
+    "the segments from a backup, or run `archiver serve` on other machines until they have "
+    "uploaded theirs; then run `archiver reindex` again. To continue without them, run `archiver "
+    "reindex --accept-missing`: it keeps addresses, titles, tags and notes, and marks the "
+    "snapshots as lost."
 )
 _NO_SEGMENTS = "There are no segments in {place}, but an index that cannot be read. " + _WHAT_TO_DO
 _MISSING = (
@@ -202,9 +202,7 @@ async def reindex(
         async with _opened_if_readable(before, outdated, accept_missing=accept_missing) as opened:
             old = opened.index
             if old and before.is_shared:
-                await _refuse_if_used_elsewhere(
-                    old, await asyncio.to_thread(machine_of, settings.data)
-                )
+                await _refuse_if_used_elsewhere(old)
             if not accept_missing:
                 await _require_segments(old, before, store)
             if old:
@@ -327,12 +325,11 @@ async def _user_settings(
         return None
 
 
-async def _refuse_if_used_elsewhere(db: Database, machine: str) -> None:
-    """Raise if a worker of another machine is alive."""
+async def _refuse_if_used_elsewhere(db: Database) -> None:
+    """Raise if a worker is alive; workers of this machine have released the archive's lock."""
     async with db.read() as conn:
-        workers = await all_workers(conn)
-    if any(each.machine != machine for each in workers):
-        raise ConfigurationError(_IN_USE_ELSEWHERE)
+        if await all_workers(conn):
+            raise ConfigurationError(_IN_USE_ELSEWHERE)
 
 
 def _keep_only_backup(path: Path, mark: str) -> list[Path]:

@@ -97,7 +97,7 @@ class _RowInIndex:
 
 def user_file(data: Path, name: str, db: Database | None = None) -> UserFile:
     """Return a file of user settings by its name."""
-    if db is not None and db.machine:
+    if db is not None and db.is_shared:
         return _RowInIndex(db, name)
     return _FileInFolder(AtomicFile(data / name, mode=_MODES.get(name, PRIVATE)))
 

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
-from archiver.helpers import AtomicFile
 from archiver.warc.durable_files import make_directory
 
 SUFFIX = ".lock"
@@ -122,26 +121,3 @@ def _is_locked(path: Path) -> bool:
         return False
     finally:
         os.close(file)
-
-
-NAME = "machine"
-_MAX_NAME_BYTES = 100
-
-
-def machine_of(data: Path) -> str:
-    """Return the machine name of a data directory; create it on first use.
-
-    Blocking.
-
-    A copy of the directory must count as another machine: liveness is known from local locks only,
-    and one machine must never treat the other's processes as dead. So the name is bound to the
-    directory's inode.
-    """
-    file, inode = AtomicFile(data / NAME, mode=0o644), str(data.stat().st_ino)
-    with file.locked():
-        stored = (file.read(_MAX_NAME_BYTES) or b"").decode("utf-8", "replace").split()
-        if stored[1:] == [inode]:
-            return stored[0]
-        name = uuid4().hex[:12]
-        file.write(f"{name} {inode}\n".encode())
-        return name

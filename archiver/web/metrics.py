@@ -19,7 +19,7 @@ from archiver.errors import ArchiverError
 from archiver.logs import get_log
 from archiver.model.job import QueueCounts
 from archiver.services.fixity import Health
-from archiver.services.machines import Backlog, recovery_seconds
+from archiver.services.segment_uploads import Backlog, recovery_seconds
 from archiver.web.app_keys import LISTENERS, METRICS, RUNTIME
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})

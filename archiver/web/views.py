@@ -27,10 +27,10 @@ from archiver.services.feeds import FeedContent
 from archiver.services.fixity import LastCheck
 from archiver.services.highlights import HighlightList
 from archiver.services.home import HomePageContent
-from archiver.services.machines import Backlog
 from archiver.services.preferences import Preference
 from archiver.services.reader_view import PlacedHighlight, ReadingPlace
 from archiver.services.search import Listing, Overview
+from archiver.services.segment_uploads import Backlog
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from archiver.db.worker_locks import ExpiredWorkers, WorkerLocks
 
 
 def worker(address, name):
-    return WorkerLocks(name, "machine", lambda: asyncpg.connect(address))
+    return WorkerLocks(name, lambda: asyncpg.connect(address))
 
 
 async def test_a_host_has_one_worker_until_that_leaves_it(address):

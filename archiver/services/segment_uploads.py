@@ -1,4 +1,4 @@
-"""Machines that share an archive, and uploads of closed segments to their object store."""
+"""Uploads of closed segments to the object store."""
 
 import asyncio
 import threading
@@ -10,93 +10,16 @@ from datetime import UTC, datetime
 from archiver.config import Settings
 from archiver.crawl.archive import LOCKS
 from archiver.crawl.compaction import why_not_uploadable
-from archiver.db import record_locations, segment_rows
+from archiver.db import segment_rows
 from archiver.db.engine import Database
-from archiver.db.segment_rows import UnuploadedSegment
-from archiver.db.worker_locks import Worker, all_workers
-from archiver.errors import InputError, NotFound, StoreError
+from archiver.errors import StoreError
 from archiver.logs import get_log
-from archiver.model.failure import Failure, FailureKind
 from archiver.model.message import Message
 from archiver.warc.locks import try_lock
 from archiver.warc.segment_inventory import SegmentFile
 from archiver.warc.segment_storage import UploadingStorage
 from archiver.warc.segment_versions import created_of
 from archiver.warc.segments import SegmentStore
-
-_WAS_LOST = "It was lost with the machine {}, before it was uploaded. Save it again."
-
-
-@dataclass(frozen=True, slots=True)
-class ForgottenMachine:
-    """Segments, snapshots and entries that were lost with a machine.
-
-    Attributes:
-        segments: names of the machine's segments that were not uploaded.
-        snapshots: number of snapshots in them.
-        entries: number of entries without another snapshot.
-    """
-
-    segments: tuple[str, ...]
-    snapshots: int
-    entries: int
-
-
-class Machines:
-    """Machines that share an index on a server; none with SQLite."""
-
-    def __init__(self, db: Database, store: SegmentStore) -> None:
-        self._db = db
-        self._store = store
-
-    @property
-    def own(self) -> str:
-        """Name of this machine; empty with SQLite."""
-        return self._db.machine or ""
-
-    async def workers(self) -> list[Worker]:
-        """Return the live workers of all machines."""
-        if not self._db.is_shared:
-            return []
-        async with self._db.read() as conn:
-            return await all_workers(conn)
-
-    async def not_uploaded(self) -> list[UnuploadedSegment]:
-        """Return the segments that exist on one machine only, sorted by machine and age."""
-        async with self._db.read() as conn:
-            return await segment_rows.not_uploaded(conn)
-
-    async def forget(self, name: str) -> ForgottenMachine:
-        """Remove a lost machine, and record for each entry which snapshots were lost with it.
-
-        Raises:
-            InputError: it is this machine, or one of its workers is alive.
-            NotFound: the machine has no segments that wait to be uploaded.
-            StoreError: the object store can't be listed.
-        """
-        if name == self.own:
-            raise InputError("A machine can't remove itself. Run this command on another machine.")
-        if any(each.machine == name for each in await self.workers()):
-            raise InputError(
-                "{machine} is still running. Stop it and try again in a minute.", machine=name
-            )
-        if all(each.machine != name for each in await self.not_uploaded()):
-            raise NotFound(
-                "The machine {machine} has no segments waiting to be uploaded. Run `archiver "
-                "machines --unsealed` to list waiting segments and their machines.",
-                machine=name,
-            )
-        survey = await asyncio.to_thread(self._store.storage.survey)
-        segment_names = {*(each.name for each in survey.segments), *survey.superseded}
-        why = Failure(FailureKind.LOST, _WAS_LOST.format(name))
-        async with self._db.write() as conn:
-            noted = await segment_rows.of_machine(conn, name)
-            await segment_rows.set_machine(conn, noted & segment_names, None)
-            lost = await record_locations.delete_lost(
-                conn, noted - segment_names, why, datetime.now(UTC)
-            )
-        return ForgottenMachine(tuple(sorted(noted - segment_names)), lost.snapshots, lost.entries)
-
 
 POLL_SECONDS = 1.0
 FIRST_REST_SECONDS = 1.0
@@ -158,7 +81,6 @@ class SegmentUploads:
         self._lock = settings.data / LOCKS / "upload"
         self._uploading = threading.Lock()
         self._problem: Message | None = None
-        self._has_recorded_locations = True
         self.backlog = Backlog()
 
     async def watch(self) -> None:
@@ -201,10 +123,7 @@ class SegmentUploads:
                 break
             if not await asyncio.to_thread(self._upload, name):
                 break
-            # The index may still list the segment as local, so ``_update_locations`` must check.
-            self._has_recorded_locations = True
             self._measure(await self._local_segments())
-        await self._update_locations()
 
     async def finish(self) -> None:
         """Close the segment of this process, and upload for a limited time."""
@@ -240,23 +159,6 @@ class SegmentUploads:
         return [
             each.name for each in local if not why_not_uploadable(each, local, indexed, self._store)
         ]
-
-    async def _update_locations(self) -> None:
-        """Store in the index which segments exist only on this machine, unless nothing changed."""
-        if (machine := self._db.machine) is None:
-            return
-        local = {each.name for each in await self._local_segments()}
-        if not (local or self._has_recorded_locations):
-            return
-        async with self._db.read() as conn:
-            noted = await segment_rows.of_machine(conn, machine)
-            indexed = await segment_rows.indexed_of(conn, [*local])
-        new = local & {*indexed} - noted
-        if new or noted - local:
-            async with self._db.write() as conn:
-                await segment_rows.set_machine(conn, new, machine)
-                await segment_rows.set_machine(conn, noted - local, None)
-        self._has_recorded_locations = bool(local)
 
     def _measure(self, local: Sequence[SegmentFile]) -> None:
         waiting = sum(each.size for each in local)
