@@ -14,13 +14,11 @@ copies of objects in the bucket and can be deleted at any time.
 import hashlib
 import os
 import re
-from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import lru_cache
 from pathlib import Path
-from threading import Lock
-from typing import TypeVar
 
 import obstore
 from obstore import exceptions
@@ -45,13 +43,11 @@ CONNECT_SECONDS = 5.0
 READ_TIMEOUT_SECONDS = 20.0
 TRANSFER_SECONDS = 300.0
 """Time limit of one request, sufficient for the largest segment over a slow connection."""
-_ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
 _REFUSALS = frozenset(
     {"AccessDenied", "SignatureDoesNotMatch", "InvalidAccessKeyId", "InvalidToken", "ExpiredToken"}
 )
 _NO_BUCKET = "NoSuchBucket"
 _WRONG_CLOCK = "RequestTimeTooSkewed"
-_NO_RANGES = frozenset({"InvalidRange", "416"})
 _CODE = re.compile(r"<Code>(\w{1,64})</Code>")
 _STATUS = re.compile(r"\b(?:status|code):? ?(\d{3})\b")
 _REFUSED = (exceptions.PermissionDeniedError, exceptions.UnauthenticatedError)
@@ -59,10 +55,6 @@ _REFUSED = (exceptions.PermissionDeniedError, exceptions.UnauthenticatedError)
 
 class NoBucket(StoreUnavailable):
     """The bucket does not exist."""
-
-
-class _NoSuchRange(StoreUnavailable):
-    """The requested range is beyond the end of the object, or the object is empty."""
 
 
 class Bucket:
@@ -80,13 +72,11 @@ class Bucket:
     def __init__(self, address: str) -> None:
         self.address = address
         name, _, prefix = address.removeprefix("s3://").partition("/")
-        endpoint = next((os.environ[each] for each in _ENDPOINTS if os.environ.get(each)), "")
         self._objects = S3Store(
             name,
             prefix=prefix or None,
-            config={"endpoint": endpoint} if endpoint else None,
             client_options={
-                "allow_http": endpoint.startswith("http://"),
+                "allow_http": True,  # only if the endpoint is http://
                 "connect_timeout": timedelta(seconds=CONNECT_SECONDS),
                 "read_timeout": timedelta(seconds=READ_TIMEOUT_SECONDS),
                 "timeout": timedelta(seconds=TRANSFER_SECONDS),
@@ -112,14 +102,10 @@ class Bucket:
         with _user_errors():
             return obstore.head(self._objects, name)["size"]
 
-    def read(self, name: str, start: int, end: int) -> tuple[bytes, int]:
-        """Return the bytes ``start`` to ``end`` (exclusive) of an object, and its whole size."""
-        try:
-            with _user_errors():
-                response = obstore.get(self._objects, name, options={"range": (start, end)})
-                return bytes(response.bytes()), response.meta["size"]
-        except _NoSuchRange:
-            return b"", self.size(name)
+    def read(self, name: str, start: int, end: int) -> bytes:
+        """Return the bytes ``start`` to ``end`` (exclusive) of an object."""
+        with _user_errors():
+            return bytes(obstore.get_range(self._objects, name, start=start, end=end))
 
     def create(self, name: str, path: Path) -> bool:
         """Upload a file unless an object with the name exists; return whether it was uploaded."""
@@ -150,10 +136,6 @@ def _user_errors() -> Iterator[None]:
             ) from None
         if isinstance(error, FileNotFoundError):
             raise
-        if why in _NO_RANGES:
-            raise _NoSuchRange(
-                "An object in the store is shorter than expected. Run `archiver verify`."
-            ) from None
         if why == _WRONG_CLOCK:
             raise StoreUnavailable(
                 "The object store rejects requests because the clock of this machine is wrong. "
@@ -178,12 +160,10 @@ def _error_code(text: str) -> str:
 
 
 MAX_SIZES = 10_000
-_Key = TypeVar("_Key")
-_Value = TypeVar("_Value")
 
 
 class Blocks:
-    """Thread-safe LRU cache of blocks of objects.
+    """Cached sizes and blocks of objects, which never change.
 
     Args:
         bucket: the bucket to read from.
@@ -192,60 +172,31 @@ class Blocks:
     """
 
     def __init__(self, bucket: Bucket, *, block_bytes: int, most: int) -> None:
+        # The function does not refer to ``self``, so that blocks are freed without a garbage
+        # collection.
+        def read(name: str, number: int) -> bytes:
+            start = number * block_bytes
+            length = min(block_bytes, size(name) - start)
+            if length <= 0:
+                return b""
+            data = bucket.read(name, start, start + length)
+            if len(data) != length:
+                raise StoreUnavailable(
+                    "The object store returned only part of {name}. Try again later.", name=name
+                )
+            return data
+
         self.block_bytes = block_bytes
-        self._bucket = bucket
-        self._most = most
-        self._lock = Lock()
-        self._blocks: OrderedDict[tuple[str, int], bytes] = OrderedDict()
-        self._sizes: OrderedDict[str, int] = OrderedDict()
-
-    def block(self, name: str, number: int) -> bytes:
-        """Return a block of an object; empty beyond its end.
-
-        Raises:
-            StoreUnavailable: the object does not exist, or the store does not respond.
-        """
-        with self._lock:
-            if (name, number) in self._blocks:
-                self._blocks.move_to_end((name, number))
-                return self._blocks[name, number]
-            size = self._sizes.get(name)
-        start = number * self.block_bytes
-        if size is not None and start >= size:
-            return b""
-        try:
-            data, size = self._bucket.read(name, start, start + self.block_bytes)
-        except FileNotFoundError:
-            raise missing_segment(name) from None
-        if len(data) != min(self.block_bytes, size - start):
-            raise StoreUnavailable(
-                "The object store returned only part of {name}. Try again later.", name=name
-            )
-        with self._lock:
-            _cache(self._blocks, (name, number), data, self._most)
-            _cache(self._sizes, name, size, MAX_SIZES)
-        return data
-
-    def size(self, name: str) -> int:
-        """Return the size of an object in bytes.
-
-        Raises:
-            StoreUnavailable: the object does not exist, or the store does not respond.
-        """
-        with self._lock:
-            size = self._sizes.get(name)
-        if size is None:
-            try:
-                size = self._bucket.size(name)
-            except FileNotFoundError:
-                raise missing_segment(name) from None
-            with self._lock:
-                _cache(self._sizes, name, size, MAX_SIZES)
-        return size
+        self.size = size = lru_cache(MAX_SIZES)(bucket.size)
+        self.block = lru_cache(most)(read)
 
 
 class RemoteSegment:
-    """Segment in a bucket, which can be read at any position; creating it sends no request."""
+    """Segment in a bucket, which can be read at any position; creating it sends no request.
+
+    Raises:
+        StoreUnavailable: the object does not exist, or the store does not respond.
+    """
 
     def __init__(self, name: str, blocks: Blocks) -> None:
         self._name = name
@@ -255,7 +206,8 @@ class RemoteSegment:
     @property
     def size(self) -> int:
         """Size in bytes, which never changes."""
-        return self._blocks.size(self._name)
+        with _missing_segment(self._name):
+            return self._blocks.size(self._name)
 
     def seek(self, offset: int) -> int:
         """Set the position to a byte offset."""
@@ -271,26 +223,24 @@ class RemoteSegment:
     def read_at(self, offset: int, size: int) -> bytes:
         """Read up to ``size`` bytes at ``offset``."""
         number, start = divmod(offset, self._blocks.block_bytes)
-        blocks = []
-        while size > 0 and (data := self._blocks.block(self._name, number)[start : start + size]):
-            blocks.append(data)
-            number, start, size = number + 1, 0, size - len(data)
-        return b"".join(blocks)
+        pieces = []
+        with _missing_segment(self._name):
+            while size > 0 and (block := self._blocks.block(self._name, number)):
+                pieces.append(block[start : start + size])
+                number, start, size = number + 1, 0, size - len(pieces[-1])
+        return b"".join(pieces)
 
 
-def missing_segment(name: str) -> StoreUnavailable:
-    """Return the error for a segment that is neither local nor in the store."""
-    return StoreUnavailable(
-        "{name} is neither on this machine nor in the object store: another machine has not "
-        "uploaded it yet. Try again in a few minutes.",
-        name=name,
-    )
-
-
-def _cache(cache: OrderedDict[_Key, _Value], key: _Key, value: _Value, most: int) -> None:
-    cache[key] = value
-    while len(cache) > most:
-        cache.popitem(last=False)
+@contextmanager
+def _missing_segment(name: str) -> Iterator[None]:
+    try:
+        yield
+    except FileNotFoundError:
+        raise StoreUnavailable(
+            "{name} is neither on this machine nor in the object store: another machine has not "
+            "uploaded it yet. Try again in a few minutes.",
+            name=name,
+        ) from None
 
 
 BLOCK_BYTES = 256 << 10
@@ -443,12 +393,9 @@ class BucketStorage(UploadingStorage):
             excess -= size
 
     def publish(self, version: NextVersion) -> None:
-        """Store a new version of a segment; in the bucket if the earlier version is there."""
-        if not self._has(version.earlier):
-            super().publish(version)
-        else:
-            self._put_file(version.path, version.name)
-            self._move_to_uploaded(version.path, version.name)
+        """Upload a new version of a segment."""
+        self._put_file(version.path, version.name)
+        self._move_to_uploaded(version.path, version.name)
 
     def remove(self, name: str) -> int:
         """Remove a segment locally and from the bucket; return its size."""
@@ -460,18 +407,6 @@ class BucketStorage(UploadingStorage):
         except FileNotFoundError:
             pass
         return freed
-
-    def _has(self, name: str) -> bool:
-        """Return whether the bucket has a segment.
-
-        Without a file in ``warc/``, the bucket must have the segment, so no request is sent.
-        """
-        if not (self.directory / name).exists():
-            return True
-        try:
-            return self.bucket.size(name) >= 0
-        except FileNotFoundError:
-            return False
 
     def _open_local(self, name: str) -> SegmentBytes | None:
         for folder in (self.directory, self.uploaded):

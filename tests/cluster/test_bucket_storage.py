@@ -200,7 +200,7 @@ def test_a_block_is_requested_once(storage, other, store):
     for location in locations * 3:
         read_record(other, location)
 
-    assert [method for method, _ in store.proxy.requests] == ["GET"]
+    assert [method for method, _ in store.proxy.requests] == ["HEAD", "GET"]
 
 
 def test_a_record_of_many_blocks_is_read_completely(storage, other):
