@@ -4,17 +4,17 @@ SQLite: the tables are contentless, because the text is in WARC records. The wor
 by ``search.words``, so the tokenizer only splits them at spaces.
 
 PostgreSQL: each word is a lexeme. A word of a column other than the text is stored a second time
-with a prefix for the column. The first word of a title is stored a third time with another prefix.
-No text search configuration is used. Queries are FTS5 expressions, which the function ``tsquery``
-converts.
+with a prefix for the column. No text search configuration is used.
+
+A query is an ``Expression``. The drivers get it as the text of an FTS5 expression or of a tsquery.
 """
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise, product
 from string import ascii_lowercase, digits
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from sqlalchemy import (
     BindParameter,
@@ -39,14 +39,48 @@ from archiver.db.schema import POSTGRESQL, SEARCH_COLUMNS, Words
 from archiver.model.listing import SearchDocument
 
 
-class ExpressionType(UserDefinedType[str]):
-    """Parameter type of FTS5 expressions; PostgreSQL gets them as tsquery text."""
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """Words that follow each other.
+
+    Attributes:
+        words: the words.
+        columns: columns of which one must contain the words; empty for any column.
+        is_open: whether the last word is a prefix.
+    """
+
+    words: tuple[str, ...]
+    columns: tuple[str, ...] = ()
+    is_open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """Phrases with at most ``distance`` words between each of them and the next one."""
+
+    phrases: tuple[tuple[str, ...], ...]
+    distance: int
+
+
+@dataclass(frozen=True, slots=True)
+class Combined:
+    """Expressions joined by ``AND``, ``OR``, or ``NOT`` (the first one without the others)."""
+
+    operator: str
+    parts: tuple["Expression", ...]
+
+
+Expression: TypeAlias = Phrase | Near | Combined
+
+
+class ExpressionType(UserDefinedType[Expression]):
+    """Parameter type of expressions."""
 
     cache_ok = True
 
     def bind_processor(self, dialect: Dialect) -> Callable[[Any], Any] | None:
         """Return the function that converts the parameter."""
-        return tsquery if dialect.name == POSTGRESQL else None
+        return tsquery if dialect.name == POSTGRESQL else fts5
 
 
 class Matches(FunctionElement[Any]):
@@ -56,14 +90,14 @@ class Matches(FunctionElement[Any]):
     type = NullType()
 
 
-def match_parameter(value: str) -> BindParameter[str]:
+def match_parameter(value: Expression) -> BindParameter[Expression]:
     """Return an expression parameter for ``Matches``."""
     return bindparam("match", value, type_=ExpressionType(), unique=True)
 
 
 @lru_cache(256)
 def with_expressions(statement: str, *names: str) -> TextClause:
-    """Return a statement whose parameters ``names``, by default ``match``, are FTS5 expressions."""
+    """Return a statement whose parameters ``names``, by default ``match``, are expressions."""
     parameters = (bindparam(each, type_=ExpressionType()) for each in names or ("match",))
     return text(statement).bindparams(*parameters)
 
@@ -148,14 +182,23 @@ def _matches(each: Matches, compiler: SQLCompiler, **more: Any) -> str:
     return f"{table} MATCH {expression}"
 
 
+def fts5(expression: Expression) -> str:
+    """Return the text of an FTS5 expression, with every word and phrase in quotes."""
+    if isinstance(expression, Combined):
+        return f"({f' {expression.operator} '.join(map(fts5, expression.parts))})"
+    if isinstance(expression, Near):
+        phrases = " ".join(f'"{" ".join(words)}"' for words in expression.phrases)
+        return f"NEAR({phrases}, {expression.distance})"
+    columns = f"{{{' '.join(expression.columns)}}} : " if expression.columns else ""
+    return f'({columns}"{" ".join(expression.words)}"{"*" if expression.is_open else ""})'
+
+
 COLUMN = "\ue001"
 """Separator of the column prefix and the word in a lexeme; no word contains it."""
 _COLUMNS = {"title": "t", "tags": "g", "note": "n", "by": "b", "url": "u", "keys": "k", "text": ""}
 """Letter of each column, which precedes ``COLUMN`` in a lexeme; short columns come first."""
 _WEIGHTS = {"title": "A", "tags": "B", "note": "C", "by": "C", "url": "C", "keys": "", "text": ""}
 """PostgreSQL's weight class of each column; an empty string is the lowest class, D."""
-_FIRST = "^"
-"""Letter before ``COLUMN`` that marks the first word of a title."""
 _SECOND = f"{digits}{ascii_lowercase}æðøþđħıĸłŋœŧƿəɛɔ"
 """Possible second characters of a word, for searches for a prefix of one letter."""
 _APART = 100
@@ -173,7 +216,7 @@ Words that it already contains get no further positions.
 """
 _NOTHING = f"'{COLUMN}'"
 """Query that matches no document."""
-_TOKEN = re.compile(r'\s*("(?:[^"]|"")*"|[A-Za-z]+|\d+|[(){}:*^,])')
+_OPERATORS = {"AND": " & ", "OR": " | ", "NOT": " & !"}
 
 
 class PostgresWords:
@@ -251,8 +294,6 @@ def _lexemes(search_document: SearchDocument) -> Iterator[tuple[str, int, str]]:
             yield word, place, weight
             if letter:
                 yield f"{letter}{COLUMN}{word}", place, weight
-            if name == "title" and place == start:
-                yield f"{_FIRST}{COLUMN}{word}", place, weight
         start += len(words) + _APART
 
 
@@ -261,84 +302,15 @@ def _quoted(lexeme: str) -> str:
     return f"'{escaped}'"
 
 
-def tsquery(expression: str) -> str:
-    """Convert an FTS5 expression to tsquery text."""
-    return _Reader(_TOKEN.findall(expression)).either(())
-
-
-class _Reader:
-    """Recursive descent parser of FTS5 expressions that returns tsquery text.
-
-    The methods get the letters (``_COLUMNS``) of the columns to search; without letters, all
-    columns are searched.
-    """
-
-    def __init__(self, tokens: Sequence[str]) -> None:
-        self._tokens = [*tokens, ""]
-        self._pos = 0
-
-    def either(self, columns: Sequence[str]) -> str:
-        parts = [self._both(columns)]
-        while self._accept("OR"):
-            parts.append(self._both(columns))
-        return parts[0] if len(parts) == 1 else f"({' | '.join(parts)})"
-
-    def _both(self, columns: Sequence[str]) -> str:
-        parts = [self._without(columns)]
-        while self._accept("AND"):
-            parts.append(self._without(columns))
-        return parts[0] if len(parts) == 1 else f"({' & '.join(parts)})"
-
-    def _without(self, columns: Sequence[str]) -> str:
-        query = self._one(columns)
-        while self._accept("NOT"):
-            query = f"({query} & !{self._one(columns)})"
-        return query
-
-    def _one(self, columns: Sequence[str]) -> str:
-        if self._accept("("):
-            query = self.either(columns)
-            self._pos += 1
-            return query
-        if self._accept("NEAR"):
-            return self._near()
-        if self._accept("{"):
-            named = []
-            while not self._accept("}"):
-                named.append(self._next())
-            self._pos += 1
-            return self._one([_COLUMNS[each] for each in named])
-        if self._accept("^"):
-            return _phrase(self._words(), (_FIRST,), is_open=False)
-        if not self._tokens[self._pos].startswith('"'):
-            letter = _COLUMNS[self._next()]
-            self._pos += 1
-            return self._one((letter,))
-        words = self._words()
-        return _phrase(words, columns, is_open=self._accept("*"))
-
-    def _near(self) -> str:
-        """Parse ``NEAR(phrase phrase …, n)``: each phrase must be near the previous phrase."""
-        self._pos += 1
-        phrases = []
-        while not self._accept(","):
-            phrases.append(_phrase(self._words(), (), is_open=False))
-        distance, self._pos = int(self._tokens[self._pos]), self._pos + 2
-        pairs = pairwise(phrases)
-        return f"({' & '.join(_close(one, other, distance) for one, other in pairs)})"
-
-    def _words(self) -> list[str]:
-        return self._next()[1:-1].replace('""', '"').split()
-
-    def _next(self) -> str:
-        self._pos += 1
-        return self._tokens[self._pos - 1]
-
-    def _accept(self, token: str) -> bool:
-        if self._tokens[self._pos] != token:
-            return False
-        self._pos += 1
-        return True
+def tsquery(expression: Expression) -> str:
+    """Return the text of a tsquery."""
+    if isinstance(expression, Combined):
+        return f"({_OPERATORS[expression.operator].join(map(tsquery, expression.parts))})"
+    if isinstance(expression, Near):
+        pairs = pairwise(_phrase(words, (), is_open=False) for words in expression.phrases)
+        return f"({' & '.join(_close(one, other, expression.distance) for one, other in pairs)})"
+    letters = [_COLUMNS[each] for each in expression.columns]
+    return _phrase(expression.words, letters, is_open=expression.is_open)
 
 
 def _phrase(words: Sequence[str], columns: Sequence[str], *, is_open: bool) -> str:
@@ -350,7 +322,7 @@ def _phrase(words: Sequence[str], columns: Sequence[str], *, is_open: bool) -> s
         return _NOTHING
     matches = []
     for place in columns or ("",):
-        lexed = [_in_column(place, word, n) for n, word in enumerate(words)]
+        lexed = [f"{place}{COLUMN}{word}" if place else word for word in words]
         lexemes = [_quoted(each) for each in lexed]
         lexemes[-1] = _prefix_query(lexed[-1]) if is_open else lexemes[-1]
         matches.append(lexemes[0] if len(lexemes) == 1 else f"({' <-> '.join(lexemes)})")
@@ -367,16 +339,6 @@ def _prefix_query(lexeme: str) -> str:
         return f"{_quoted(lexeme)}:*"
     longer = " | ".join(f"{_quoted(lexeme + each)}:*" for each in _SECOND)
     return f"({_quoted(lexeme)} | {longer})"
-
-
-def _in_column(column: str, word: str, place: int) -> str:
-    """Return the lexeme of a word in a column, or in any column if ``column`` is empty.
-
-    ``place`` is the index of the word in its phrase. In a phrase at the start of a title, only the
-    first word has the letter ``_FIRST``; the others have the letter of the title.
-    """
-    letter = _COLUMNS["title"] if column == _FIRST and place else column
-    return f"{letter}{COLUMN}{word}" if letter else word
 
 
 def _close(one: str, other: str, words_between: int) -> str:

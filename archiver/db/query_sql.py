@@ -1,9 +1,9 @@
-"""FTS5 expressions and SQL conditions of search queries.
+"""Expressions for the full-text index, and SQL conditions, of search queries.
 
 Conditions refer to columns of ``entry`` and of ``document``, which ``with_document`` joins.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -23,8 +23,7 @@ from sqlalchemy import (
 )
 
 from archiver.db.dialects import FailureKindOf, FailureStatusOf
-from archiver.db.full_text import Matches
-from archiver.db.full_text import match_parameter as expression_of
+from archiver.db.full_text import Combined, Expression, Matches, Phrase, match_parameter
 from archiver.db.schema import (
     FULL_TEXT,
     document,
@@ -76,15 +75,15 @@ class Split:
     """Query in two parts: an expression for the full-text index, and conditions for SQL.
 
     Attributes:
-        match: FTS5 expression that all results match; empty if the query has no words.
+        match: expression that all results match; None if the query has no words.
         conditions: what SQL checks for each match, or for each entry if ``match`` is empty.
-        unordered_match: expression with the words of each phrase in any order and place; empty if
+        unordered_match: expression with the words of each phrase in any order and place; None if
             ``match`` has no phrases. Its matches include those of ``match``.
     """
 
-    match: str
+    match: Expression | None
     conditions: Node
-    unordered_match: str = ""
+    unordered_match: Expression | None = None
 
 
 def split(tree: Node) -> Split:
@@ -99,14 +98,14 @@ def split(tree: Node) -> Split:
     for node in conjuncts(tree):
         (full_text if is_full_text(node) else checked).append(node)
     if not full_text:
-        return Split("", tree)
+        return Split(None, tree)
     keyed = [each for each in checked if isinstance(each, FieldCondition) and _keys(each)]
     negated = [each for each in checked if isinstance(each, Not) and is_full_text(each.node)]
     checked = [each for each in checked if each not in negated]
     conditions = conjunction([*full_text, *keyed, *negated])
     match, unordered = expression(conditions), expression(conditions, unordered=True)
     remaining = conjunction(checked) if checked else EVERYTHING
-    return Split(match, remaining, unordered if unordered != match else "")
+    return Split(match, remaining, unordered if unordered != match else None)
 
 
 def is_full_text(node: Node) -> bool:
@@ -130,44 +129,44 @@ def has_terms(node: Node) -> bool:
     return has_terms(node.node) if isinstance(node, Not) else isinstance(node, Term)
 
 
-def expression(node: Node, *, unordered: bool = False) -> str:
-    """Return the FTS5 expression of a node, with every word and phrase in quotes.
+def expression(node: Node, *, columns: tuple[str, ...] = (), unordered: bool = False) -> Expression:
+    """Return the expression of a node.
 
     Args:
         node: a full-text node, or a condition with index keys.
+        columns: columns in which terms without a column are searched; empty for all columns.
         unordered: replace phrases by their words. Negated phrases stay, because their words would
             exclude more than the phrase.
     """
+
+    def joined(operator: str, nodes: Sequence[Node], *, unordered: bool) -> Expression:
+        parts = (expression(each, columns=columns, unordered=unordered) for each in nodes)
+        return _combined(operator, parts)
+
     if isinstance(node, Term):
-        return _term(node, unordered=unordered)
+        words = tuple(phrase_of(node.text))
+        own_columns = (str(node.column),) if node.column else columns
+        phrases = [(each,) for each in words] if unordered and len(words) > 1 else [words]
+        parts = [Phrase(each, own_columns) for each in phrases]
+        return _combined("AND", [*parts[:-1], replace(parts[-1], is_open=is_open_ended(node))])
     if isinstance(node, FieldCondition):
-        return f"(keys : ({' OR '.join(_keys(node))}))"
+        return _combined("OR", [Phrase((key,), ("keys",)) for key in _keys(node)])
     if isinstance(node, Any):
-        either = dict.fromkeys(expression(each, unordered=unordered) for each in node.nodes)
-        return f"({' OR '.join(either)})"
+        return joined("OR", node.nodes, unordered=unordered)
     if isinstance(node, All):
-        return _all(node.nodes, unordered=unordered)
+        wanted = [each for each in node.nodes if not isinstance(each, Not)]
+        negated = [each.node for each in node.nodes if isinstance(each, Not)]
+        positive = joined("AND", wanted, unordered=unordered)
+        if not negated:
+            return positive
+        return Combined("NOT", (positive, joined("OR", negated, unordered=False)))
     raise TypeError(f"{node} is not a separate expression")
 
 
-def _all(nodes: Sequence[Node], *, unordered: bool) -> str:
-    expressions = [
-        expression(each, unordered=unordered) for each in nodes if not isinstance(each, Not)
-    ]
-    negated = [expression(each.node) for each in nodes if isinstance(each, Not)]
-    # Duplicates are removed, because the database would search for each of them.
-    joined = f"({' AND '.join(dict.fromkeys(expressions))})"
-    return f"({joined} NOT ({' OR '.join(negated)}))" if negated else joined
-
-
-def _term(term: Term, *, unordered: bool) -> str:
-    words = phrase_of(term.text)
-    phrases = words if unordered and len(words) > 1 else [" ".join(words)]
-    star = "*" if is_open_ended(term) else ""
-    column = f"{term.column} : " if term.column else ""
-    written = [f'({column}"{each}")' for each in phrases[:-1]]
-    written.append(f'({column}"{phrases[-1]}"{star})')
-    return written[0] if len(written) == 1 else f"({' AND '.join(dict.fromkeys(written))})"
+def _combined(operator: str, parts: Iterable[Expression]) -> Expression:
+    """Join expressions without duplicates, because the database would search for each of them."""
+    one, *others = dict.fromkeys(parts)
+    return Combined(operator, (one, *others)) if others else one
 
 
 def is_open_ended(term: Term) -> bool:
@@ -180,7 +179,7 @@ def is_open_ended(term: Term) -> bool:
 
 
 def _keys(node: FieldCondition) -> list[str]:
-    """Return quoted index keys; every document that meets the condition has one of them.
+    """Return index keys; every document that meets the condition has one of them.
 
     Conditions without index keys return an empty list.
     """
@@ -189,7 +188,7 @@ def _keys(node: FieldCondition) -> list[str]:
         values = [node.value]
     elif node.condition in _DATED and isinstance(node.value, Dates):
         values = dates_within(node.value)
-    return [f'"{index_key(node.condition, value)}"' for value in values]
+    return [index_key(node.condition, value) for value in values]
 
 
 GONE = (404, 410)
@@ -235,10 +234,10 @@ def condition(node: Node, context: SearchContext) -> _Test:
     return _field_condition(node, context)
 
 
-def _has_words(match: str, context: SearchContext) -> _Test:
+def _has_words(match: Expression, context: SearchContext) -> _Test:
     full_text: ColumnElement[str] = literal_column(FULL_TEXT)
     query = select(_ROW).select_from(table(FULL_TEXT))
-    query = query.where(Matches(full_text, expression_of(match)))
+    query = query.where(Matches(full_text, match_parameter(match)))
     if context.between:
         query = query.where(_ROW.between(*context.between))
     return entry.c.document_id.in_(query)

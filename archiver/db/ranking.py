@@ -10,13 +10,23 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from heapq import nlargest
+from itertools import chain
 from typing import Any
 
 from sqlalchemy import CompoundSelect, Select, bindparam, func, literal_column, select, union_all
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db.dialects import THESE, ArrayAggregate, ListType
-from archiver.db.full_text import WordIndex, select_lists, with_expressions, word_index_of
+from archiver.db.full_text import (
+    Combined,
+    Expression,
+    Near,
+    Phrase,
+    WordIndex,
+    select_lists,
+    with_expressions,
+    word_index_of,
+)
 from archiver.db.query_sql import (
     expression,
     is_open_ended,
@@ -145,20 +155,20 @@ _MAX_DOCUMENT = 1 << 60
 
 
 async def scored(
-    conn: AsyncConnection, match: str, tree: Node, candidates: Iterable[int]
+    conn: AsyncConnection, match: Expression | None, tree: Node, candidates: Iterable[int]
 ) -> list[int]:
     """Return the ids of candidates, the best first; with equal scores, the newest first.
 
     Args:
         conn: a connection.
-        match: FTS5 expression of the query.
+        match: expression of the query; None if it has no words.
         tree: the query. Its words without a column raise a score if they are in title or tags, or
             near each other.
         candidates: document ids that match the query.
     """
     documents = sorted(candidates)
-    if not documents:
-        return []
+    if not documents or match is None:
+        return documents
     scores = await _bm25(conn, match, documents)
     if terms := _plain_terms(tree):
         best = sorted(nlargest(MAX_COMPARED, scores, key=scores.__getitem__))
@@ -176,17 +186,22 @@ def _multiply(scores: dict[int, float], factors: Iterable[tuple[float, set[int]]
             scores[each] *= factor
 
 
-def in_titles(match: str, tree: Node) -> str:
-    """Return an FTS5 expression for matches that have all words in title or tags.
+def in_titles(match: Expression | None, tree: Node) -> Expression | None:
+    """Return an expression for matches that have all words in title or tags.
 
-    The expression is empty if the query has no words, or if it names a column for some of them.
+    The result is None if the query has no words, or if it names a column for some of them.
     """
     terms = _plain_terms(tree)
     filters = [each for each in conjuncts(tree) if isinstance(each, Term) and each.column]
-    return "" if not terms or filters else _narrowed(match, tree, _titled(conjunction(terms)))
+    if match is None or not terms or filters:
+        return None
+    titled = expression(conjunction(terms), columns=("title", "tags"))
+    return _narrowed(match, tree, titled)
 
 
-async def _bm25(conn: AsyncConnection, match: str, documents: Sequence[int]) -> dict[int, float]:
+async def _bm25(
+    conn: AsyncConnection, match: Expression, documents: Sequence[int]
+) -> dict[int, float]:
     statement = _scoring(word_index_of(conn))
     counts, scores = (await conn.execute(statement, {"match": match, **_among(documents)})).one()
     return dict(zip(counts or (), scores or (), strict=True))
@@ -220,7 +235,7 @@ async def _title_factors(
 
 
 async def _nearness(
-    conn: AsyncConnection, match: str, tree: Node, documents: Sequence[int]
+    conn: AsyncConnection, match: Expression, tree: Node, documents: Sequence[int]
 ) -> list[tuple[float, set[int]]]:
     """Return (factor, documents) pairs for words near each other."""
     near = _near(_plain_terms(tree))
@@ -230,16 +245,18 @@ async def _nearness(
     return [*zip(near, await _matches_among(conn, expressions, documents), strict=True)]
 
 
-def _narrowed(match: str, tree: Node, stricter: str) -> str:
+def _narrowed(match: Expression, tree: Node, stricter: Expression) -> Expression:
     """Return ``stricter``, or ``match AND stricter`` if the query has more than plain words."""
     terms = _plain_terms(tree)
-    return stricter if match == expression(conjunction(terms)) else f"{match} AND {stricter}"
+    if match == expression(conjunction(terms)):
+        return stricter
+    return Combined("AND", (match, stricter))
 
 
 async def _matches_among(
-    conn: AsyncConnection, matches: Sequence[str], documents: Sequence[int]
+    conn: AsyncConnection, matches: Sequence[Expression], documents: Sequence[int]
 ) -> list[set[int]]:
-    """Return the matches of each FTS5 expression.
+    """Return the matches of each expression.
 
     A result has all matches among ``documents``, and may have matches among other documents.
     """
@@ -260,22 +277,18 @@ def _finding(words: WordIndex, count: int) -> CompoundSelect[*tuple[Any, ...]]:
     return union_all(*arms)
 
 
-def _near(terms: Sequence[Term]) -> dict[float, str]:
-    """Return FTS5 expressions for words near each other, by the factor of the score."""
-    phrases = [" ".join(phrase_of(term.text)) for term in terms if not term.prefix]
+def _near(terms: Sequence[Term]) -> dict[float, Expression]:
+    """Return expressions for words near each other, by the factor of the score."""
+    phrases = [tuple(phrase_of(term.text)) for term in terms if not term.prefix]
     if len(phrases) < 2:
         return {}
-    near = " ".join(f'"{phrase}"' for phrase in phrases)
-    return {NEAR: f"NEAR({near}, {NEAR_WORDS})", ADJACENT: f'"{" ".join(phrases)}"'}
+    words = tuple(chain.from_iterable(phrases))
+    return {NEAR: Near(tuple(phrases), NEAR_WORDS), ADJACENT: Phrase(words)}
 
 
 def _whole_words(terms: Sequence[Term]) -> list[str]:
     """Return all words except prefixes, to test whether a title starts with them."""
     return [word for term in terms if not term.prefix for word in phrase_of(term.text)]
-
-
-def _titled(node: Node) -> str:
-    return f"({{title tags}} : {expression(node)})"
 
 
 def _plain_terms(tree: Node) -> list[Term]:

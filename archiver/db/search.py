@@ -204,7 +204,7 @@ async def entries_of(
     """Return the results among documents: (entry id, time of saving in Unix seconds) by document.
 
     Documents that are outdated, do not meet ``negated`` or do not pass the filters are left out.
-    ``negated`` are the conditions of the query that its FTS5 expression does not contain.
+    ``negated`` are the conditions of the query that its expression does not contain.
     """
     query = _ENTRIES
     if negated != EVERYTHING:

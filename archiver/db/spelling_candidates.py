@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import host_queue
 from archiver.db.dialects import ListType
-from archiver.db.full_text import with_expressions, word_index_of
+from archiver.db.full_text import Phrase, with_expressions, word_index_of
 from archiver.db.query_sql import lists_named
 from archiver.db.schema import entry_list, host, tag
 from archiver.search.query_tree import Condition
@@ -28,7 +28,7 @@ async def is_known(conn: AsyncConnection, word: str) -> bool:
     """Return whether any document contains a word."""
     query = "SELECT 1 FROM full_text WHERE MATCHES LIMIT 1"
     query = query.replace("MATCHES", word_index_of(conn).matches)
-    rows = await conn.execute(with_expressions(query), {"match": f'"{word}"'})
+    rows = await conn.execute(with_expressions(query), {"match": Phrase((word,))})
     return rows.scalar() is not None
 
 

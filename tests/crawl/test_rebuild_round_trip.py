@@ -34,7 +34,7 @@ from archiver.db import (
     tombstones,
 )
 from archiver.db.engine import Database
-from archiver.db.full_text import with_expressions, word_index_of
+from archiver.db.full_text import Phrase, with_expressions, word_index_of
 from archiver.db.schema import attempt, entry, entry_table, excluded_response
 from archiver.errors import InputError, NotFound
 from archiver.http.timestamps import to_datetime, to_timestamp
@@ -536,7 +536,7 @@ async def _found(conn, word):
             "SELECT entry.hash_url FROM full_text JOIN live_entry AS entry"
             f" ON entry.document_id = full_text.rowid WHERE {has_word}"
         ),
-        {"match": f'"{word}"'},
+        {"match": Phrase((word,))},
     )
     return list(rows.scalars())
 
