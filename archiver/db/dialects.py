@@ -17,8 +17,8 @@ from sqlalchemy import (
     Select,
     Text,
     bindparam,
-    cast,
     func,
+    literal_column,
     select,
 )
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -59,22 +59,8 @@ class Greatest(FunctionElement[int]):
     type = Integer()
 
 
-class FailureKindOf(FunctionElement[str]):
-    """Kind of a failure that a column stores as JSON; NULL if the column is NULL."""
-
-    inherit_cache = True
-    type = Text()
-
-
-class FailureStatusOf(FunctionElement[int]):
-    """HTTP status of a failure that a column stores as JSON; NULL if there is none."""
-
-    inherit_cache = True
-    type = Integer()
-
-
-class UnixYear(FunctionElement[str]):
-    """Year (UTC, four digits) of a time in Unix seconds."""
+class JsonField(FunctionElement[str]):
+    """Text of a field (second argument) of a JSON text (first argument); NULL if there is none."""
 
     inherit_cache = True
     type = Text()
@@ -98,10 +84,15 @@ class SurtHost(FunctionElement[str]):
     type = Text()
 
 
+def failure_field(failure: ColumnElement[Any], name: str) -> JsonField:
+    """Return SQL for a field of a failure that a column stores as JSON."""
+    return JsonField(failure, literal_column(f"'{name}'"))
+
+
 def failure_reason(failure: ColumnElement[Any]) -> ColumnElement[str]:
     """Return SQL for the kind and the HTTP status of a failure, separated by a space."""
-    status = func.coalesce(cast(FailureStatusOf(failure), Text), "")
-    return cast(FailureKindOf(failure), Text).concat(" ").concat(status)
+    status = func.coalesce(failure_field(failure, "status"), "")
+    return failure_field(failure, "kind").concat(" ").concat(status)
 
 
 class ListType(UserDefinedType[Any]):
@@ -189,7 +180,7 @@ THESE: Select[int] = among(bindparam("these"))
 """Numbers of the list parameter ``these``, for statements that are compiled once."""
 
 
-def _compile(element: type[FunctionElement[Any]], sqlite: str, postgresql: str) -> None:
+def compile_as(element: type[FunctionElement[Any]], sqlite: str, postgresql: str) -> None:
     """Define the SQL of a function in both databases; ``{0}`` and ``{1}`` are its arguments."""
 
     def register(dialect: str, template: str) -> None:
@@ -203,20 +194,14 @@ def _compile(element: type[FunctionElement[Any]], sqlite: str, postgresql: str) 
     register(POSTGRESQL, postgresql)
 
 
-_compile(IsAmong, "{0} IN (SELECT value FROM json_each({1}))", "{0} = ANY(CAST({1} AS BIGINT[]))")
-_compile(Numbers, "json_each({0})", "(SELECT unnest(CAST({0} AS BIGINT[])) AS value)")
-_compile(Texts, "json_each({0})", '(SELECT unnest(CAST({0} AS TEXT[])) COLLATE "C" AS value)')
-_compile(Greatest, "max({0})", "greatest({0})")
-_compile(FailureKindOf, "json_extract({0}, '$.kind')", "(CAST({0} AS JSON) ->> 'kind')")
-_compile(
-    FailureStatusOf,
-    "json_extract({0}, '$.status')",
-    "CAST(CAST({0} AS JSON) ->> 'status' AS INTEGER)",
+compile_as(IsAmong, "{0} IN (SELECT value FROM json_each({1}))", "{0} = ANY(CAST({1} AS BIGINT[]))")
+compile_as(Numbers, "json_each({0})", "(SELECT unnest(CAST({0} AS BIGINT[])) AS value)")
+compile_as(Texts, "json_each({0})", '(SELECT unnest(CAST({0} AS TEXT[])) COLLATE "C" AS value)')
+compile_as(Greatest, "max({0})", "greatest({0})")
+compile_as(
+    JsonField,
+    "CAST(json_extract({0}, '$.' || {1}) AS TEXT)",
+    "(CAST({0} AS JSON) ->> {1})",
 )
-_compile(
-    UnixYear,
-    "strftime('%Y', {0}, 'unixepoch')",
-    "to_char(to_timestamp({0}) AT TIME ZONE 'UTC', 'YYYY')",
-)
-_compile(ArrayAggregate, "json_group_array({0})", "json_agg({0})")
-_compile(SurtHost, "substr({0}, 1, instr({0}, ')') - 1)", "split_part({0}, ')', 1)")
+compile_as(ArrayAggregate, "json_group_array({0})", "json_agg({0})")
+compile_as(SurtHost, "substr({0}, 1, instr({0}, ')') - 1)", "split_part({0}, ')', 1)")

@@ -1,5 +1,6 @@
 """Facets: the number of entries of a list by site, tag, year and type."""
 
+import time
 from collections import Counter
 from collections.abc import Sequence
 from datetime import MAXYEAR, UTC, datetime
@@ -10,7 +11,7 @@ from operator import attrgetter
 from sqlalchemy import CompoundSelect, Integer, Select, bindparam, func, literal, select, union_all
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.db.dialects import THESE, ArrayAggregate, UnixYear
+from archiver.db.dialects import THESE, ArrayAggregate
 from archiver.db.schema import document, entry, entry_tag, tag
 from archiver.model.listing import Facet, FacetValue
 from archiver.search.query_tree import Condition
@@ -24,7 +25,7 @@ MAX_YEARS = 20
 _MAX_SPANNED = 100
 _OWN = select(
     ArrayAggregate(entry.c.host),
-    ArrayAggregate(UnixYear(entry.c.added_at)),
+    ArrayAggregate(entry.c.added_at),
     ArrayAggregate(document.c.kind),
 ).select_from(entry.outerjoin(document, document.c.id == entry.c.document_id))
 _OWN = _OWN.where(entry.c.id.in_(THESE))
@@ -99,12 +100,12 @@ async def facets_of(conn: AsyncConnection, entry_ids: Sequence[int]) -> tuple[Fa
     if not entry_ids:
         return ()
     these = {"these": entry_ids}
-    sites, years, kinds = (await conn.execute(_OWN, these)).one()
+    sites, times, kinds = (await conn.execute(_OWN, these)).one()
     tags = [FacetValue(*row) for row in await conn.execute(_TAGS, these)]
     facets = {
         Condition.SITE: _most_frequent(sites),
         Condition.TAG: tags,
-        Condition.ADDED: _newest(years),
+        Condition.ADDED: _newest_years(times),
         Condition.TYPE: _most_frequent(kinds),
     }
     return tuple(Facet(each.value, tuple(values)) for each, values in facets.items() if values)
@@ -117,7 +118,7 @@ def _most_frequent(values: Sequence[str | None] | None) -> list[FacetValue]:
     return [FacetValue(value, -negative) for negative, value in most]
 
 
-def _newest(years: Sequence[str | None] | None) -> list[FacetValue]:
-    """Return the newest years with their number of entries."""
-    counts = Counter(filter(None, years or ()))
+def _newest_years(times: Sequence[int] | None) -> list[FacetValue]:
+    """Return the newest years (UTC) of times in Unix seconds, with their number of entries."""
+    counts = Counter(f"{time.gmtime(each).tm_year:04}" for each in times or ())
     return [FacetValue(each, counts[each]) for each in sorted(counts, reverse=True)[:MAX_YEARS]]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise, product
 from string import ascii_lowercase, digits
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from sqlalchemy import (
     BindParameter,
@@ -29,12 +29,10 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import TSVECTOR
 from sqlalchemy.ext.asyncio import AsyncConnection
-from sqlalchemy.ext.compiler import compiles
-from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import NullType, UserDefinedType
 
-from archiver.db.dialects import ArrayAggregate, encode_nul
+from archiver.db.dialects import ArrayAggregate, compile_as, encode_nul
 from archiver.db.schema import POSTGRESQL, SEARCH_COLUMNS, Words
 from archiver.model.listing import SearchDocument
 
@@ -90,6 +88,9 @@ class Matches(FunctionElement[Any]):
     type = NullType()
 
 
+compile_as(Matches, "{0} MATCH {1}", "{0}.words @@ CAST({1} AS tsquery)")
+
+
 def match_parameter(value: Expression) -> BindParameter[Expression]:
     """Return an expression parameter for ``Matches``."""
     return bindparam("match", value, type_=ExpressionType(), unique=True)
@@ -113,10 +114,10 @@ IndexRow = tuple[str | bytes, ...]
 """Values of ``WordIndex.columns`` for one document."""
 
 
-class WordIndex(Protocol):
-    """SQL of the full-text index in one database.
+class SqliteWords:
+    """Full-text index of SQLite (FTS5).
 
-    Attributes:
+    Attributes, also of ``PostgresWords``:
         matches: condition that a document matches the expression ``:match``.
         has_positions: whether the index finds phrases itself, without reading documents.
         matching: query for the ``id`` of matching documents. SQLite returns ids from ``:first`` to
@@ -129,27 +130,6 @@ class WordIndex(Protocol):
             the same columns as ``vocabulary``; empty with SQLite, which uses ``vocabulary``.
         columns: columns of the table except ``rowid``.
     """
-
-    matches: str
-    has_positions: bool
-    matching: str
-    matching_wanted: str
-    vocabulary: str
-    existing_words: str
-    columns: tuple[ColumnClause[Any], ...]
-
-    def __hash__(self) -> int:
-        """Return a hash; caches use the index as a key."""
-
-    def row(self, search_document: SearchDocument) -> IndexRow:
-        """Return the values of ``columns`` for a document."""
-
-    def score(self, weights: Mapping[str, float]) -> str:
-        """Return SQL for the score of a match, given the weight of each column."""
-
-
-class SqliteWords:
-    """Full-text index of SQLite (FTS5)."""
 
     matches = "full_text MATCH :match"
     matching = (
@@ -174,12 +154,6 @@ class SqliteWords:
     def score(self, weights: Mapping[str, float]) -> str:
         """Return SQL for the score of a match."""
         return f"-bm25(full_text, {', '.join(str(weights[name]) for name in SEARCH_COLUMNS)})"
-
-
-@compiles(Matches, "sqlite")
-def _matches(each: Matches, compiler: SQLCompiler, **more: Any) -> str:
-    table, expression = (compiler.process(one, **more) for one in each.clauses)
-    return f"{table} MATCH {expression}"
 
 
 def fts5(expression: Expression) -> str:
@@ -251,12 +225,6 @@ class PostgresWords:
         shares = (weights[each] / weights["title"] for each in ("text", "by", "tags", "title"))
         listed = ",".join(f"{share:.4f}" for share in shares)
         return f"ts_rank('{{{listed}}}', words, CAST(:match AS tsquery), 1)"
-
-
-@compiles(Matches, POSTGRESQL)
-def _compile_matches_postgresql(each: Matches, compiler: SQLCompiler, **more: Any) -> str:
-    table, expression = (compiler.process(one, **more) for one in each.clauses)
-    return f"{table}.words @@ CAST({expression} AS tsquery)"
 
 
 def vector(search_document: SearchDocument) -> str:
@@ -346,6 +314,7 @@ def _close(one: str, other: str, words_between: int) -> str:
     return f"({' | '.join(f'({a} <{distance}> {b})' for distance, (a, b) in ways)})"
 
 
+WordIndex: TypeAlias = SqliteWords | PostgresWords
 _SQLITE, _POSTGRES = SqliteWords(), PostgresWords()
 
 

@@ -17,7 +17,7 @@ from sqlalchemy import Row, Select, func, or_, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import attempts, counters
-from archiver.db.dialects import FailureKindOf, FailureStatusOf, among, text_values
+from archiver.db.dialects import among, failure_field, text_values
 from archiver.db.schema import entry, job, snapshot
 from archiver.http.timestamps import to_timestamp
 from archiver.model.capture import HashUrl, Timestamp
@@ -230,9 +230,10 @@ async def _newest(conn: AsyncConnection) -> int:
 
 
 GONE = (FailureKind.DNS, FailureKind.WALLED, FailureKind.PARKED, FailureKind.NOT_RESCUED)
-GONE_STATUSES = (404, 410)
+GONE_STATUSES = ("404", "410")
 _IS_GONE = or_(
-    FailureKindOf(entry.c.failure).in_(GONE), FailureStatusOf(entry.c.failure).in_(GONE_STATUSES)
+    failure_field(entry.c.failure, "kind").in_(GONE),
+    failure_field(entry.c.failure, "status").in_(GONE_STATUSES),
 )
 
 

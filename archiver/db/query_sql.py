@@ -22,7 +22,7 @@ from sqlalchemy import (
     true,
 )
 
-from archiver.db.dialects import FailureKindOf, FailureStatusOf
+from archiver.db.dialects import failure_field
 from archiver.db.full_text import Combined, Expression, Matches, Phrase, match_parameter
 from archiver.db.schema import (
     FULL_TEXT,
@@ -329,10 +329,15 @@ def _failed(value: str) -> _Test:
     kind, _, status = value.rpartition(" ") if value[-1].isdecimal() else (value, "", "")
     tests: list[_Test] = [entry.c.state == State.FAILED]
     if kind:
-        tests.append(FailureKindOf(entry.c.failure) == kind)
+        tests.append(failure_field(entry.c.failure, "kind") == kind)
     if status:
-        tests.append(FailureStatusOf(entry.c.failure) == int(status))
+        tests.append(failure_field(entry.c.failure, "status") == str(int(status)))
     return and_(*tests)
+
+
+def _is_gone() -> _Test:
+    status = failure_field(entry.c.failure, "status")
+    return or_(entry.c.status.in_(GONE), status.in_([*map(str, GONE)]))
 
 
 def _import(value: str) -> _Test:
@@ -375,7 +380,7 @@ _MARKS: Mapping[str, Callable[[], _Test]] = {
     IsValue.FAILED: lambda: entry.c.state == State.FAILED,
     IsValue.WAITING: lambda: entry.c.state == State.QUEUED,
     IsValue.GAP: _has_gap,
-    IsValue.GONE: lambda: or_(entry.c.status.in_(GONE), FailureStatusOf(entry.c.failure).in_(GONE)),
+    IsValue.GONE: _is_gone,
     IsValue.UNTAGGED: _is_untagged,
     IsValue.HIGHLIGHTED: lambda: entry.c.highlights != literal_column("''"),
     IsValue.CHANGED: lambda: entry.c.changed > literal_column("0"),

@@ -3,13 +3,11 @@
 With SQLite, these files are in the data directory.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import delete, select
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.db.dialects import text_values
 from archiver.db.schema import shared_file
 from archiver.db.statements import OnConflict, insert_rows
 
@@ -45,17 +43,3 @@ async def put(conn: AsyncConnection, name: str, content: bytes) -> int:
     row = {"name": name, "content": content, "revision": revision}
     await insert_rows(conn, shared_file, [row], OnConflict.REPLACE)
     return revision
-
-
-async def remove(conn: AsyncConnection, names: Sequence[str]) -> int:
-    """Delete files; return how many existed."""
-    deleted = await conn.execute(
-        delete(shared_file).where(shared_file.c.name.in_(text_values(names)))
-    )
-    return deleted.rowcount
-
-
-async def all_of(conn: AsyncConnection) -> dict[str, bytes]:
-    """Return the contents of all files, by name."""
-    rows = await conn.execute(select(shared_file.c.name, shared_file.c.content))
-    return dict(rows.all())

@@ -47,7 +47,7 @@ from archiver.services.previous_index import (
     copy_unrecorded_data,
     restore_missing,
 )
-from archiver.services.user_files import put_user_settings, remove_user_files, user_settings_of
+from archiver.services.user_files import read_user_files, remove_user_files, write_user_files
 from archiver.warc.segment_inventory import Survey
 from archiver.warc.segments import SegmentStore
 
@@ -207,7 +207,9 @@ async def reindex(
                 await _require_segments(old, before, store)
             if old:
                 await _settle(old, store, settings.data)
-            user_settings = await _user_settings(before, old, accept_missing=accept_missing)
+            user_files = await _read_user_files(
+                settings.data, before, old, accept_missing=accept_missing
+            )
             new = await _open_to_fill(now.replacement())
             try:
                 report = await _fill(
@@ -218,7 +220,7 @@ async def reindex(
                     accept_missing=accept_missing,
                     bin_after=bin_limit(settings.bin_days, datetime.now(UTC)),
                 )
-                await put_user_settings(user_settings, new, settings.data)
+                await write_user_files(user_files, settings.data, new)
             except (ArchiverError, OSError):
                 await new.close()
                 await asyncio.to_thread(now.replacement().remove)
@@ -312,17 +314,27 @@ async def _require_segments(old: Database | None, place: Engines, store: Segment
         require_any_segment(survey, str(store.directory))
 
 
-async def _user_settings(
-    place: Engines, old: Database | None, *, accept_missing: bool
-) -> dict[str, bytes] | None:
-    """Return the user settings that the current index holds; None if it holds none."""
+async def _read_user_files(
+    data: Path, place: Engines, old: Database | None, *, accept_missing: bool
+) -> dict[str, bytes]:
+    """Return the files of user settings of the archive.
+
+    If the current index is on a server and has another version, ``old`` is None, and only the table
+    of these files is read.
+    """
+    db = old
+    if not old and place.is_shared and await asyncio.to_thread(place.exists):
+        db = Database(place)
     try:
-        return await user_settings_of(place, old)
+        return await read_user_files(data, db)
     except IndexUnavailable as error:
         if not accept_missing:
             raise RecordsMissing(_SETTINGS_UNREADABLE, reason=str(error)) from error
         log.warning("cannot read the user settings in the old index; they are lost")
-        return None
+        return {}
+    finally:
+        if db and not old:
+            await db.close()
 
 
 async def _refuse_if_used_elsewhere(db: Database) -> None:

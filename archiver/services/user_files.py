@@ -6,11 +6,12 @@ instead, so that all machines use the same settings.
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Final, Protocol
 
 from archiver.db import shared_files
-from archiver.db.engine import Database, Engines
+from archiver.db.engine import Database
 from archiver.helpers import PRIVATE, AtomicFile
 from archiver.http import cookies
 
@@ -21,7 +22,13 @@ READING: Final = "reading.json"
 SECRET: Final = "secret"  # noqa: S105 - a file name
 """The key of session cookies and signed addresses."""
 MAX_BYTES: Final = 64 << 20
-_MODES: Final = {ACCESS: PRIVATE, cookies.NAME: PRIVATE, FEEDS: 0o644}
+_MODES: Final = {
+    ACCESS: PRIVATE,
+    cookies.NAME: PRIVATE,
+    FEEDS: 0o644,
+    READING: PRIVATE,
+    SECRET: PRIVATE,
+}
 
 Rewrite = Callable[[bytes | None], bytes | None]
 """Function from the current content to the new content of a file.
@@ -99,66 +106,27 @@ def user_file(data: Path, name: str, db: Database | None = None) -> UserFile:
     """Return a file of user settings by its name."""
     if db is not None and db.is_shared:
         return _RowInIndex(db, name)
-    return _FileInFolder(AtomicFile(data / name, mode=_MODES.get(name, PRIVATE)))
+    return _FileInFolder(AtomicFile(data / name, mode=_MODES[name]))
 
 
-async def user_settings_of(place: Engines, old: Database | None) -> dict[str, bytes] | None:
-    """Return the user settings that an index on a server holds, by name.
-
-    Args:
-        place: location of the index.
-        old: the open index; None if the index is missing, unreadable or of another version. Then
-            only the table of user settings is read.
-
-    Returns:
-        The content of each file. None if the index is a file, because then the settings are files
-        in the data directory. Also None if there is no index.
+async def read_user_files(data: Path, db: Database | None) -> dict[str, bytes]:
+    """Return the contents of all files of user settings, by name.
 
     Raises:
-        IndexUnavailable: the index exists, but its table of user settings can't be read.
+        IndexUnavailable: the index holds the files, and they can't be read.
     """
-    if not place.is_shared:
-        return None
-    if old:
-        async with old.read() as conn:
-            return await shared_files.all_of(conn)
-    if not await asyncio.to_thread(place.exists):
-        return None
-    db = Database(place)
-    try:
-        async with db.read() as conn:
-            return await shared_files.all_of(conn)
-    finally:
-        await db.close()
-
-
-async def put_user_settings(files: dict[str, bytes] | None, new: Database, data: Path) -> None:
-    """Write user settings to a new index on a server, or to the data directory.
-
-    Args:
-        files: result of ``user_settings_of``; None to read the files in the data directory.
-        new: the new index.
-        data: the data directory.
-    """
-    if files is None:
-        files = await asyncio.to_thread(_in_folder, data)
-    if new.is_shared:
-        async with new.write() as conn:
-            for name, content in files.items():
-                await shared_files.put(conn, name, content)
-    else:
-        await asyncio.to_thread(_write_to_folder, data, files)
-
-
-def _in_folder(data: Path) -> dict[str, bytes]:
-    read = {name: AtomicFile(data / name).read(MAX_BYTES) for name in _MODES}
+    read = {name: await user_file(data, name, db).read() for name in _MODES}
     return {name: content for name, content in read.items() if content is not None}
 
 
-def _write_to_folder(data: Path, files: dict[str, bytes]) -> None:
-    for name, mode in _MODES.items():
-        if name in files:
-            AtomicFile(data / name, mode=mode).write(files[name])
+async def write_user_files(files: dict[str, bytes], data: Path, db: Database) -> None:
+    """Write files of user settings to a new index on a server, or to the data directory."""
+    for name, content in files.items():
+        await user_file(data, name, db).change(partial(_if_changed, content))
+
+
+def _if_changed(new: bytes, before: bytes | None) -> bytes | None:
+    return new if new != before else None
 
 
 def remove_user_files(data: Path) -> None:

@@ -72,6 +72,9 @@ async def test_an_archive_is_migrated_out_and_back_with_its_queue(machine_a, sto
     before = await entries_and_matches(machine_a)
     machine_b = replace(machine_a, index=address, store=store.address)
     sizes = {each.name: each.stat().st_size for each in (machine_a.data / "warc").iterdir()}
+    own = [machine_a.data / name for name in ("reading.json", "secret", "feeds.opml")]
+    for path in own:
+        path.write_bytes(b"[]")
 
     moved = await migrate(machine_a, Places(address, store.address), remove=True)
 
@@ -81,6 +84,7 @@ async def test_an_archive_is_migrated_out_and_back_with_its_queue(machine_a, sto
         [*(machine_a.data / "warc").iterdir()] == [*(machine_a.data / "uploaded").iterdir()] == []
     )
     assert await entries_and_matches(machine_b) == before
+    assert not any(path.exists() for path in own)
     with pytest.raises(ConfigurationError):
         await entries_and_matches(machine_a)
 
@@ -88,6 +92,7 @@ async def test_an_archive_is_migrated_out_and_back_with_its_queue(machine_a, sto
         await migrate(machine_a, Places(), expected=Places(address, store.address), remove=True)
 
     assert store.names() == []
+    assert {path.read_bytes() for path in own} == {b"[]"}
     assert {each.name: each.stat().st_size for each in (machine_a.data / "warc").iterdir()} == sizes
     assert await entries_and_matches(machine_a) == before
 

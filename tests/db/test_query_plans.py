@@ -27,6 +27,7 @@ from archiver.db import (
 )
 from archiver.db.captures import KeyRange
 from archiver.db.entries import Filters, Place
+from archiver.db.full_text import Phrase
 from archiver.db.query_sql import SearchContext, Split
 from archiver.db.schema import VIEW, capture_table, entry_table, snapshot_table
 from archiver.db.search import SearchRequest
@@ -87,7 +88,7 @@ READS = {
     "unrecorded": lambda conn: edit_history.unrecorded(conn, 50),
     **{
         f"search, {where}": lambda conn, m=more: search.matching_documents(
-            conn, Split('"a"', EVERYTHING), filters_of("a"), count=50, **m
+            conn, Split(Phrase(("a",)), EVERYTHING), filters_of("a"), count=50, **m
         )
         for where, more in {
             "newest": {},
@@ -95,7 +96,7 @@ READS = {
         }.items()
     },
     "search, narrowed": lambda conn: search.matching_documents(
-        conn, Split('"a"', parse_query("is:read")), filters_of("a"), count=50
+        conn, Split(Phrase(("a",)), parse_query("is:read")), filters_of("a"), count=50
     ),
     "entries of documents": lambda conn: search.entries_of(conn, [1], EVERYTHING, filters_of("a")),
     "names of documents": lambda conn: ranking.title_matches(
