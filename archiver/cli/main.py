@@ -199,13 +199,6 @@ def remove_site() -> None:
     "`folder` for the data directory.",
 )
 @click.option(
-    "--from",
-    "from_",
-    multiple=True,
-    metavar="PLACE",
-    help="Current location of the data; checked before anything is moved.",
-)
-@click.option(
     "--remove", is_flag=True, help="Remove the segments from the old location afterwards."
 )
 @runs("cli.maintenance.run_migrate", stopped="Stopped. Run the same command again to continue.")

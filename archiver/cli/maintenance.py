@@ -182,16 +182,13 @@ _UNKNOWN = (
 _INVALID = "“{}” is not a location: {}"
 
 
-async def run_migrate(
-    settings: Settings, *, to: Sequence[str], from_: Sequence[str], remove: bool
-) -> int:
+async def run_migrate(settings: Settings, *, to: Sequence[str], remove: bool) -> int:
     """Move the archive, then verify it; return 1 if there are problems."""
     places = _places(to)
     with progress_bar("Moving") as bar:
         moved = await migrate(
             settings,
             places,
-            expected=_places(from_) if from_ else None,
             remove=remove,
             on_segment=lambda name: bar.show(done=0, now=name),
             on_index=lambda now: bar.show(done=0, now=f"{now.records:,} records"),
@@ -211,20 +208,13 @@ def _places(locations: Sequence[str]) -> Places:
     Raises:
         ConfigurationError: a location is invalid, or two locations are of the same kind.
     """
-    locations_by_kind: dict[str, object] = {}
-    for each in locations:
-        kind = "index" if each.startswith("postgresql://") else "store"
-        if each == FOLDER and len(locations) == 1:
-            return Places()
-        if (
-            each == FOLDER
-            or kind in locations_by_kind
-            or (kind == "store" and not each.startswith("s3://"))
-        ):
-            raise ConfigurationError(_UNKNOWN.format(each))
-        locations_by_kind[kind] = each
+    if [*locations] == [FOLDER]:
+        return Places()
+    kinds = {each.partition(":")[0]: each for each in locations}
+    if len(kinds) < len(locations) or not kinds.keys() <= {"postgresql", "s3"}:
+        raise ConfigurationError(_UNKNOWN.format(" and ".join(locations)))
     try:
-        settings = read_settings(locations_by_kind, {})
+        settings = read_settings({"index": kinds.get("postgresql"), "store": kinds.get("s3")}, {})
     except InvalidSettings as error:
         why = " ".join(f"{reason}." for reason in error.reasons.values())
         raise ConfigurationError(_INVALID.format(" and ".join(locations), why)) from error

@@ -19,7 +19,6 @@ _ONE_AT_A_TIME = (
     "The database of the index belongs to the current store. Move the index to a file first: "
     "`archiver migrate --to {}`."
 )
-_ELSEWHERE = "This archive is not at {}. It is at {}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +33,6 @@ class Places:
     index: str | None = None
     store: str | None = None
 
-    def __str__(self) -> str:
-        return " and ".join(filter(None, (self.index, self.store))) or "folder"
-
 
 @dataclass(frozen=True, slots=True)
 class MigrationResult:
@@ -50,7 +46,6 @@ async def migrate(
     settings: Settings,
     to: Places,
     *,
-    expected: Places | None = None,
     remove: bool = False,
     on_segment: Callable[[str], None] = lambda _: None,
     on_index: Callable[[ReindexProgress], None] = lambda _: None,
@@ -60,19 +55,17 @@ async def migrate(
     Args:
         settings: settings of the archive; the location in them is ignored.
         to: new location.
-        expected: expected current location; None to accept any.
         remove: whether to remove segments from the old location afterwards.
         on_segment: called with the name of each segment before it is moved.
         on_index: called with the progress of rebuilding the index.
 
     Raises:
-        ConfigurationError: the archive is not at ``expected``, another process uses it, or a
-            location can't be used.
+        ConfigurationError: another process uses the archive, or a location can't be used.
         StoreError: a segment can't be moved.
     """
     index, store = await asyncio.to_thread(locations_of, settings.data)
     now = Places(index, store)
-    _refuse_impossible(now, to, expected)
+    _refuse_impossible(now, to)
     async with open_archive(_at(settings, now)):
         pass  # records of processes that died are indexed
     # Segments that move from a bucket to the folder are read from the bucket.
@@ -84,9 +77,7 @@ async def migrate(
     return MigrationResult(moved, built)
 
 
-def _refuse_impossible(now: Places, to: Places, expected: Places | None) -> None:
-    if expected and not _is_on_its_way(now, expected, to):
-        raise ConfigurationError(_ELSEWHERE.format(expected, now))
+def _refuse_impossible(now: Places, to: Places) -> None:
     if to.index and to.index == now.index and to.store != now.store:
         raise ConfigurationError(_ONE_AT_A_TIME.format(now.store or "folder"))
     if now.store and to.store and now.store != to.store:
@@ -98,11 +89,6 @@ def _refuse_impossible(now: Places, to: Places, expected: Places | None) -> None
 
 def _at(settings: Settings, places: Places) -> Settings:
     return replace(settings, index=places.index, store=places.store)
-
-
-def _is_on_its_way(now: Places, expected: Places, to: Places) -> bool:
-    """Return whether an archive is at the expected location, or partly moved from there."""
-    return now.index in (expected.index, to.index) and now.store in (expected.store, to.store)
 
 
 async def _move_segments(settings: Settings, to: Places, on_segment: Callable[[str], None]) -> int:

@@ -183,8 +183,5 @@ def test_a_mistyped_location_of_migrate_is_refused_with_its_name(tmp_path):
         [""],
         ["nonsense"],
     ):
-        for to, from_ in ((places, []), (["folder"], places)):
-            with pytest.raises(
-                ConfigurationError, match=f"“.*{re.escape(places[0])}.*” is not a loc"
-            ):
-                asyncio.run(run_migrate(settings, to=to, from_=from_, remove=False))
+        with pytest.raises(ConfigurationError, match=f"“.*{re.escape(places[0])}.*” is not a loc"):
+            asyncio.run(run_migrate(settings, to=places, remove=False))
