@@ -40,22 +40,18 @@ GRACE_SECONDS = 15.0
 """Time after which a worker without a worker lock is expired. Until then, it may reconnect."""
 RETRY_SECONDS = 1.0
 """Wait between two attempts to reconnect."""
-_LOCKED_KEYS = text(
+_KEYS = (
     "SELECT CAST(objid AS BIGINT) FROM pg_locks WHERE locktype = 'advisory' AND granted"
-    " AND objsubid = 2 AND CAST(classid AS BIGINT) = :kind AND database ="
+    " AND objsubid = 2 AND CAST(classid AS BIGINT) = {} AND database ="
     " (SELECT oid FROM pg_database WHERE datname = current_database())"
 )
+_WORKER_KEYS, _HOST_KEYS = _KEYS.format(WORKER), _KEYS.format(HOST)
 _WORKERS = text(
     "SELECT session.application_name, host(session.client_addr), session.backend_start"
     " FROM pg_locks AS held JOIN pg_stat_activity AS session USING (pid)"
     " WHERE held.locktype = 'advisory' AND held.granted AND held.objsubid = 2"
     " AND CAST(held.classid AS BIGINT) = :kind AND session.datname = current_database()"
     " ORDER BY session.backend_start"
-)
-_COUNT = (
-    "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2"
-    " AND CAST(classid AS BIGINT) = $1 AND database ="
-    " (SELECT oid FROM pg_database WHERE datname = current_database())"
 )
 _TAKE = (
     "SELECT key FROM unnest(CAST($2 AS INTEGER[])) AS key"
@@ -132,7 +128,7 @@ class WorkerLocks:
                 await connection.execute("SELECT pg_advisory_lock($1, $2)", WORKER, _key(self.name))
                 name = f"archiver {self.name} {gethostname()}"
                 await connection.execute("SELECT set_config('application_name', $1, false)", name)
-                self.workers = max(await connection.fetchval(_COUNT, WORKER), 1)
+                self.workers = len(await connection.fetch(_WORKER_KEYS))
             except BaseException as error:
                 connection.terminate()
                 if isinstance(error, Exception):
@@ -242,8 +238,7 @@ class WorkerLocks:
                     await asyncio.sleep(RETRY_SECONDS)
             with suppress(IndexUnavailable):
                 await self.enter()
-                rows = await self._fetch(_COUNT, WORKER)
-                self.workers = max(rows[0][0], 1)
+                self.workers = max(len(await self._fetch(_WORKER_KEYS)), 1)
 
 
 class ExpiredWorkers:
@@ -289,13 +284,13 @@ class ExpiredWorkers:
 
 async def free_hosts(conn: AsyncConnection, hosts: Sequence[str]) -> list[str]:
     """Return the hosts that no worker has locked."""
-    locked = {*(await conn.execute(_LOCKED_KEYS, {"kind": HOST})).scalars()}
+    locked = {*(await conn.execute(text(_HOST_KEYS))).scalars()}
     return [host for host in hosts if _unsigned(_key(host)) not in locked]
 
 
 async def alive_workers(conn: AsyncConnection) -> set[int]:
     """Return the keys of all held worker locks."""
-    return {*(await conn.execute(_LOCKED_KEYS, {"kind": WORKER})).scalars()}
+    return {*(await conn.execute(text(_WORKER_KEYS))).scalars()}
 
 
 async def all_workers(conn: AsyncConnection) -> list[Worker]:

@@ -24,7 +24,7 @@ import obstore
 from obstore import exceptions
 from obstore.store import S3Store
 
-from archiver.errors import ConfigurationError, StoreError, StoreUnavailable
+from archiver.errors import StoreError, StoreUnavailable
 from archiver.warc.durable_files import make_directory, sync_directory
 from archiver.warc.reader import ReadOnly, SegmentBytes
 from archiver.warc.segment_inventory import SegmentFile, Survey, UnusableFile
@@ -53,10 +53,6 @@ _STATUS = re.compile(r"\b(?:status|code):? ?(\d{3})\b")
 _REFUSED = (exceptions.PermissionDeniedError, exceptions.UnauthenticatedError)
 
 
-class NoBucket(StoreUnavailable):
-    """The bucket does not exist."""
-
-
 class Bucket:
     """Objects below a prefix of a bucket; names are relative to the prefix.
 
@@ -65,7 +61,6 @@ class Bucket:
 
     Raises:
         StoreUnavailable: by every method: the store does not respond, or refuses the request.
-        NoBucket: by every method: the bucket does not exist.
         FileNotFoundError: by methods that take a name: the object does not exist.
     """
 
@@ -131,8 +126,9 @@ def _user_errors() -> Iterator[None]:
     except (exceptions.BaseError, OSError, ValueError) as error:
         why = _error_code(str(error))
         if why == _NO_BUCKET:
-            raise NoBucket(
-                "The bucket of the object store does not exist any more. Create it again."
+            raise StoreUnavailable(
+                "The bucket of the object store does not exist. Create it, or set ARCHIVER_STORE "
+                "to an existing bucket."
             ) from None
         if isinstance(error, FileNotFoundError):
             raise
@@ -159,6 +155,8 @@ def _error_code(text: str) -> str:
     return "timed out" if "timed out" in text or "timeout" in text else "no connection"
 
 
+BLOCK_BYTES = 1 << 20
+MAX_BLOCKS = 32
 MAX_SIZES = 10_000
 
 
@@ -167,16 +165,15 @@ class Blocks:
 
     Args:
         bucket: the bucket to read from.
-        block_bytes: size of a block.
         most: maximum number of cached blocks.
     """
 
-    def __init__(self, bucket: Bucket, *, block_bytes: int, most: int) -> None:
+    def __init__(self, bucket: Bucket, most: int) -> None:
         # The function does not refer to ``self``, so that blocks are freed without a garbage
         # collection.
         def read(name: str, number: int) -> bytes:
-            start = number * block_bytes
-            length = min(block_bytes, size(name) - start)
+            start = number * BLOCK_BYTES
+            length = min(BLOCK_BYTES, size(name) - start)
             if length <= 0:
                 return b""
             data = bucket.read(name, start, start + length)
@@ -186,7 +183,6 @@ class Blocks:
                 )
             return data
 
-        self.block_bytes = block_bytes
         self.size = size = lru_cache(MAX_SIZES)(bucket.size)
         self.block = lru_cache(most)(read)
 
@@ -222,7 +218,7 @@ class RemoteSegment:
 
     def read_at(self, offset: int, size: int) -> bytes:
         """Read up to ``size`` bytes at ``offset``."""
-        number, start = divmod(offset, self._blocks.block_bytes)
+        number, start = divmod(offset, BLOCK_BYTES)
         pieces = []
         with _missing_segment(self._name):
             while size > 0 and (block := self._blocks.block(self._name, number)):
@@ -243,9 +239,6 @@ def _missing_segment(name: str) -> Iterator[None]:
         ) from None
 
 
-BLOCK_BYTES = 256 << 10
-BLOCKS = 128
-WHOLE_BLOCK_BYTES = 8 << 20
 _NOT_A_SEGMENT = "It is in the object store, but is not a segment."
 _OTHER_BYTES = (
     "The object store has different content under this name, so nothing was uploaded. Move the "
@@ -257,17 +250,11 @@ def open_bucket_storage(address: str, directory: Path, uploaded: Path) -> "Bucke
     """Open the bucket at ``s3://bucket/prefix`` and check that it responds.
 
     Raises:
-        ConfigurationError: the bucket does not exist.
-        StoreUnavailable: the store does not respond, or refuses the request.
+        StoreUnavailable: the bucket does not exist, or the store does not respond or refuses the
+            request.
     """
     bucket = Bucket(address)
-    try:
-        bucket.check()
-    except NoBucket as error:
-        raise ConfigurationError(
-            f"The bucket of {address} does not exist. Create it, or set ARCHIVER_STORE to an "
-            "existing bucket."
-        ) from error
+    bucket.check()
     return BucketStorage(directory, uploaded, bucket)
 
 
@@ -283,20 +270,15 @@ class BucketStorage(UploadingStorage):
         super().__init__(directory)
         self.uploaded = uploaded
         self.bucket = bucket
-        self._blocks = Blocks(bucket, block_bytes=BLOCK_BYTES, most=BLOCKS)
+        self._blocks = Blocks(bucket, MAX_BLOCKS)
 
     def open(self, name: str) -> SegmentBytes:
         """Open a segment: the local file if there is one, else the object."""
         return self._open_local(name) or RemoteSegment(name, self._blocks)
 
-    def open_whole(self, name: str) -> SegmentBytes:
-        """Open a segment for sequential reading."""
+    def open_uncached(self, name: str) -> SegmentBytes:
+        """Open a segment for sequential reading, without a cache."""
         return self._open_local(name) or self._open_remote(name)
-
-    def copy(self, name: str, offset: int, length: int) -> Iterator[bytes]:
-        """Yield the compressed bytes of a range; short ranges use the block cache."""
-        is_short = length < WHOLE_BLOCK_BYTES
-        return self.copy_of(self.open if is_short else self.open_whole, name, offset, length)
 
     def survey(self) -> Survey:
         """List every segment, local and in the bucket."""
@@ -361,7 +343,7 @@ class BucketStorage(UploadingStorage):
         make_directory(self.directory)
         remote, digest = self._open_remote(name), hashlib.sha256()
         with partial.open("wb") as file:
-            while piece := remote.read(WHOLE_BLOCK_BYTES):
+            while piece := remote.read(BLOCK_BYTES):
                 digest.update(piece)
                 file.write(piece)
             file.flush()
@@ -417,7 +399,7 @@ class BucketStorage(UploadingStorage):
         return None
 
     def _open_remote(self, name: str) -> SegmentBytes:
-        return RemoteSegment(name, Blocks(self.bucket, block_bytes=WHOLE_BLOCK_BYTES, most=1))
+        return RemoteSegment(name, Blocks(self.bucket, 1))
 
     def _move_to_uploaded(self, path: Path, name: str) -> None:
         make_directory(self.uploaded)
@@ -428,6 +410,6 @@ class BucketStorage(UploadingStorage):
 
 def _digest(file: SegmentBytes) -> bytes:
     digest = hashlib.sha256()
-    while piece := file.read(WHOLE_BLOCK_BYTES):
+    while piece := file.read(BLOCK_BYTES):
         digest.update(piece)
     return digest.digest()

@@ -5,7 +5,7 @@ Functions here block.
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -42,8 +42,8 @@ class SegmentStorage:
         """
         return ReadOnly(self.directory / name)
 
-    def open_whole(self, name: str) -> SegmentBytes:
-        """Open a segment for sequential reading; raises like ``open``."""
+    def open_uncached(self, name: str) -> SegmentBytes:
+        """Open a segment for sequential reading, without a cache; raises like ``open``."""
         return self.open(name)
 
     def survey(self) -> Survey:
@@ -68,7 +68,7 @@ class SegmentStorage:
         Raises:
             StoreError: the segment can't be opened or read.
         """
-        return scan_opened(partial(self.open_whole, name), name, from_offset=from_offset)
+        return scan_opened(partial(self.open_uncached, name), name, from_offset=from_offset)
 
     def copy(self, name: str, offset: int, length: int) -> Iterator[bytes]:
         """Iterate over the compressed bytes of a range of a segment.
@@ -76,15 +76,8 @@ class SegmentStorage:
         Raises:
             StoreError: the segment does not exist or is too short.
         """
-        return self.copy_of(self.open_whole, name, offset, length)
-
-    @staticmethod
-    def copy_of(
-        opened: Callable[[str], SegmentBytes], name: str, offset: int, length: int
-    ) -> Iterator[bytes]:
-        """Iterate over a range of a segment opened by ``opened``; see ``copy``."""
         try:
-            file = opened(name)
+            file = self.open(name)
             file.seek(offset)
             while length:
                 piece = file.read(min(length, COPIED_BYTES))
@@ -115,7 +108,7 @@ class SegmentStorage:
         Raises:
             OSError, StoreError: the segment can't be read, or the new version can't be written.
         """
-        return NextVersion(self.directory, self.open_whole(segment), segment, software)
+        return NextVersion(self.directory, self.open_uncached(segment), segment, software)
 
     def publish(self, version: NextVersion) -> None:
         """Rename a finished version to its final name; readers use it from then on.
