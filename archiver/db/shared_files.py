@@ -20,13 +20,6 @@ class SharedFile:
     revision: int
 
 
-async def revision_of(conn: AsyncConnection, name: str) -> int | None:
-    """Return the revision of a file; None if it does not exist."""
-    rows = await conn.execute(select(shared_file.c.revision).where(shared_file.c.name == name))
-    revision: int | None = rows.scalar()
-    return revision
-
-
 async def find(conn: AsyncConnection, name: str) -> SharedFile | None:
     """Return a file; None if it does not exist."""
     row = (
@@ -39,7 +32,8 @@ async def find(conn: AsyncConnection, name: str) -> SharedFile | None:
 
 async def put(conn: AsyncConnection, name: str, content: bytes) -> int:
     """Write a file; return its new revision."""
-    revision = (await revision_of(conn, name) or 0) + 1
+    stored = await find(conn, name)
+    revision = stored.revision + 1 if stored else 1
     row = {"name": name, "content": content, "revision": revision}
     await insert_rows(conn, shared_file, [row], OnConflict.REPLACE)
     return revision

@@ -12,6 +12,7 @@ from typing import Final, Protocol
 
 from archiver.db import shared_files
 from archiver.db.engine import Database
+from archiver.db.shared_files import SharedFile
 from archiver.helpers import PRIVATE, AtomicFile
 from archiver.http import cookies
 
@@ -85,13 +86,16 @@ class _RowInIndex:
         self.place = f"The row {name!r} of the table shared_file"
 
     async def version(self) -> object:
-        async with self._db.read() as conn:
-            return await shared_files.revision_of(conn, self._name)
+        stored = await self._find()
+        return stored.revision if stored else None
 
     async def read(self) -> bytes | None:
-        async with self._db.read() as conn:
-            stored = await shared_files.find(conn, self._name)
+        stored = await self._find()
         return stored.content if stored else None
+
+    async def _find(self) -> SharedFile | None:
+        async with self._db.read() as conn:
+            return await shared_files.find(conn, self._name)
 
     async def change(self, rewrite: Rewrite) -> object:
         async with self._db.write() as conn:

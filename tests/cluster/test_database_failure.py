@@ -10,6 +10,7 @@ from archiver.app import open_app
 from archiver.config import Settings
 from archiver.db import engine
 from archiver.db.engine import Database
+from archiver.db.postgresql import PostgresIndex
 from archiver.errors import IndexUnavailable
 from tests.cluster.commands import archiver, run
 from tests.cluster.owner_access import as_owner
@@ -122,3 +123,12 @@ async def test_leases_of_an_interrupted_crawl_are_released_by_the_next_one(
 
     assert states == [("fetching",)]
     assert (counts.saved, counts.fetching, counts.queued) == (1, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [("sslmode=require", "SSL"), ("sslmode=verify-full&sslrootcert=/missing", "/missing")],
+)
+async def test_options_of_the_address_are_passed_to_the_driver(address, options, reason):
+    with pytest.raises(IndexUnavailable, match=f"Cannot open .*{reason}"):
+        await PostgresIndex(f"{address}?{options}").connect()
