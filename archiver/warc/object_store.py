@@ -88,24 +88,24 @@ class Bucket:
 
     def sizes(self) -> Iterator[tuple[str, int]]:
         """Iterate over all objects as (name, size in bytes)."""
-        with _user_errors():
+        with _user_errors(self.address):
             for batch in obstore.list(self._objects, chunk_size=LISTED_AT_ONCE):
                 yield from ((each["path"], each["size"]) for each in batch)
 
     def size(self, name: str) -> int:
         """Return the size of an object in bytes."""
-        with _user_errors():
+        with _user_errors(self.address):
             return obstore.head(self._objects, name)["size"]
 
     def read(self, name: str, start: int, end: int) -> bytes:
         """Return the bytes ``start`` to ``end`` (exclusive) of an object."""
-        with _user_errors():
+        with _user_errors(self.address):
             return bytes(obstore.get_range(self._objects, name, start=start, end=end))
 
     def create(self, name: str, path: Path) -> bool:
         """Upload a file unless an object with the name exists; return whether it was uploaded."""
         try:
-            with _user_errors():
+            with _user_errors(self.address):
                 obstore.put(self._objects, name, path, mode="create", use_multipart=False)
         except exceptions.AlreadyExistsError:
             return False
@@ -113,12 +113,12 @@ class Bucket:
 
     def remove(self, name: str) -> None:
         """Delete an object, if it exists."""
-        with _user_errors():
+        with _user_errors(self.address):
             obstore.delete(self._objects, name)
 
 
 @contextmanager
-def _user_errors() -> Iterator[None]:
+def _user_errors(address: str) -> Iterator[None]:
     try:
         yield
     except exceptions.AlreadyExistsError:
@@ -127,8 +127,9 @@ def _user_errors() -> Iterator[None]:
         why = _error_code(str(error))
         if why == _NO_BUCKET:
             raise StoreUnavailable(
-                "The bucket of the object store does not exist. Create it, or set ARCHIVER_STORE "
-                "to an existing bucket."
+                "The bucket of {address} does not exist. Create it, or set ARCHIVER_STORE to an "
+                "existing bucket.",
+                address=address,
             ) from None
         if isinstance(error, FileNotFoundError):
             raise
