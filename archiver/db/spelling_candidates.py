@@ -41,26 +41,21 @@ async def nearest_words(conn: AsyncConnection, word: str) -> str | None:
         return None
     most = 2 if len(word) >= LONG else 1
     best: tuple[int, int, str] | None = None
-    for term, documents in await _near(conn, word, most):
+    for term, documents in await _near(conn, word):
         away = OSA.distance(word, term, score_cutoff=most)
         if 0 < away <= most and (best is None or (away, -documents, term) < best):
             best = away, -documents, term
     return best[2] if best else None
 
 
-async def _near(conn: AsyncConnection, word: str, most: int) -> list[tuple[str, int]]:
+async def _near(conn: AsyncConnection, word: str) -> list[tuple[str, int]]:
     """Return words that may be similar, with the number of their documents."""
     if word_index_of(conn).vocabulary:
         candidates = [await _words(conn, prefix) for prefix in _prefixes(word)]
         return [each for group in candidates for each in group]
-    tried = (
-        words_one_edit_away(word)
-        if most == 1
-        else words_one_edit_away(word) | words_with_two_deletions(word)
-    )
     existing = text(word_index_of(conn).existing_words)
     statement = existing.bindparams(bindparam("tried", type_=ListType()))
-    rows = await conn.execute(statement, {"tried": sorted(tried)})
+    rows = await conn.execute(statement, {"tried": sorted(words_one_edit_away(word))})
     return [(row.term, row.doc) for row in rows]
 
 
@@ -194,11 +189,3 @@ def words_one_edit_away(word: str) -> set[str]:
     insertions = {head + each + tail for head, tail in splits for each in letters}
     substitutions = {head + each + tail[1:] for head, tail in splits[:-1] for each in letters}
     return (deletions | transpositions | insertions | substitutions) - {word}
-
-
-def words_with_two_deletions(word: str) -> set[str]:
-    """Return all words that result from removing two letters of a word; empty if it is too long."""
-    if len(word) > MAX_VARIANT_LENGTH:
-        return set()
-    places = range(len(word))
-    return {word[:n] + word[n + 1 : m] + word[m + 1 :] for n in places for m in places if n < m}
