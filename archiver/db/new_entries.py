@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any
 
-from sqlalchemy import Row, select, update
+from sqlalchemy import Row, bindparam, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import (
@@ -51,6 +51,7 @@ _KNOWN = (
     entry.c.revision,
     entry.c.brought_by,
 )
+_KNOWN_ENTRIES = select(*_KNOWN).where(entry.c.hash_url.in_(text_values(bindparam("keys"))))
 
 
 async def receive(
@@ -141,7 +142,7 @@ async def predict(
 
 async def known_entries(conn: AsyncConnection, keys: Sequence[str]) -> dict[str, KnownRow]:
     """Return the rows of entries by hash_url."""
-    rows = await conn.execute(select(*_KNOWN).where(entry.c.hash_url.in_(text_values(keys))))
+    rows = await conn.execute(_KNOWN_ENTRIES, {"keys": keys})
     return {row.hash_url: row for row in rows}
 
 

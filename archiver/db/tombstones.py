@@ -6,7 +6,7 @@ Tombstones keep deleted items from being added again when older records are read
 
 from collections.abc import Collection, Iterable, Sequence
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import bindparam, delete, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import counters
@@ -35,6 +35,11 @@ from archiver.model.deletion import (
 _COUNTER = "deletions"
 _ERASED = "deletions erased"
 _BY_DELETION = (gone_entry, gone_snapshot, gone_capture)
+_SNAPSHOTS_OF = (
+    select(gone_snapshot)
+    .where(gone_snapshot.c.hash_url.in_(text_values(bindparam("keys"))))
+    .order_by(gone_snapshot.c.deletion.desc())
+)
 
 
 async def store(conn: AsyncConnection, deletions: Sequence[Deletion]) -> None:
@@ -139,11 +144,7 @@ async def snapshots(
     """
     if not keys:
         return {}
-    rows = await conn.execute(
-        select(gone_snapshot)
-        .where(gone_snapshot.c.hash_url.in_(text_values(keys)))
-        .order_by(gone_snapshot.c.deletion.desc())
-    )
+    rows = await conn.execute(_SNAPSHOTS_OF, {"keys": keys})
     return {
         (
             HashUrl(row.hash_url),

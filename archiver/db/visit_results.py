@@ -30,6 +30,12 @@ from archiver.model.listing import SearchDocument
 from archiver.model.page import PageMetadata, supersedes
 from archiver.model.rendering import WHOLE, Limit, Rendering, Rendition
 
+_EXISTING = select(
+    snapshot.c.entry_id, snapshot.c.timestamp, snapshot.c.id, snapshot.c.extractor
+).where(
+    snapshot.c.entry_id.in_(among(bindparam("entries"))),
+    snapshot.c.timestamp.in_(among(bindparam("moments"))),
+)
 _METADATA = [each.name for each in fields(PageMetadata)]
 _IS_THIS = entry_table.c.id == bindparam("entry_id")
 _NEWEST = bindparam("newest", type_=Number)
@@ -181,13 +187,11 @@ async def _existing(
 
     The result may contain other snapshots of the same entries.
     """
-    c = snapshot.c
-    rows = await conn.execute(
-        select(c.entry_id, c.timestamp, c.id, c.extractor).where(
-            c.entry_id.in_(among(entry_id for entry_id, _ in keys)),
-            c.timestamp.in_(among({moment for _, moment in keys})),
-        )
-    )
+    parameters = {
+        "entries": [entry_id for entry_id, _ in keys],
+        "moments": {moment for _, moment in keys},
+    }
+    rows = await conn.execute(_EXISTING, parameters)
     return {(row.entry_id, row.timestamp): (row.id, row.extractor) for row in rows}
 
 
