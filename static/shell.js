@@ -41,8 +41,8 @@ for (const group of document.querySelectorAll("[data-group]")) {
   const key = `rail-${group.dataset.group}`;
   try {
     const kept = localStorage.getItem(key);
-    if (kept) group.open = kept === "open";
-    group.addEventListener("toggle", () => localStorage.setItem(key, group.open ? "open" : "closed"));
+    if (kept && !group.querySelector("[aria-current]")) group.open = kept === "open";
+    group.firstElementChild.addEventListener("click", () => localStorage.setItem(key, group.open ? "closed" : "open"));
   } catch { /* no storage: as the page says */ }
 }
 
