@@ -8,7 +8,7 @@ from archiver.model.capture import Timestamp
 from archiver.model.rendering import QualitySignals
 from archiver.model.requisite import Requisite
 
-EXTRACTOR_VERSION = "26"
+EXTRACTOR_VERSION = "27"
 """Version of the extractor, increased when its results change; stored with every conversion record.
 
 Since version 10 ``Article.words`` excludes permalink symbols of headings and the names of

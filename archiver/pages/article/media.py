@@ -71,6 +71,10 @@ def _normalise_figure(figure: Element) -> None:
     if not captions:
         return
     caption = captions[0]
+    for each in caption.iterchildren("span"):
+        # A margin separated a sentence from the credit.
+        if not each.tail and "".join(each.itertext()).endswith((".", "!", "?")):
+            each.tail = " "
     if next(figure.iter("figcaption", *_CAPTIONED)) is caption:
         prepend(figure, caption)
     else:

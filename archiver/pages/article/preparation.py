@@ -36,6 +36,11 @@ _NO_CHARACTERS = "\ufffe", "\uffff"
 _BLANKS = re.compile(rb"[ \t\r][ \t\r]+")
 _PRE = re.compile(rb"(<pre\b.*?</pre>)", re.DOTALL)
 _MAX_CLASS = 500
+_MAX_STYLES = 2_000_000
+_CLASS_RULE = re.compile(
+    r"(?:^[ \t]{0,50}|[}/]\s{0,50})\.([\w-]{1,100})\s{0,50}\{([^{}]{1,1000})(?=\})", re.MULTILINE
+)
+_CLIPPED = re.compile(r"(?<![\w-])clip\s*:\s*rect\(\s*[01](?:px)?[\s,]+[01](?:px)?[\s,)]")
 _UNSEEN = "unseen"
 _VISIBLE = frozenset({"img", "svg", "math", "figcaption"})
 """Elements that are visible although they have ``aria-hidden``.
@@ -58,6 +63,7 @@ def to_tree(page: LexborHTMLParser) -> Element | None:
         if not is_read:
             script.decompose()
     keep_lines(page)
+    _name_clipped(page)
     for style in page.css("style"):
         if style.parent is None or (style.parent.tag or "") not in _DRAWN:
             style.decompose()
@@ -76,6 +82,16 @@ def to_tree(page: LexborHTMLParser) -> Element | None:
     )
     root = etree.fromstring(html, parser)
     return root.find("body") if root is not None else None
+
+
+def _name_clipped(page: LexborHTMLParser) -> None:
+    """Give elements that a rule of the page clips to one pixel the class ``sr-only``."""
+    sheets = "".join(each.text() or "" for each in page.css("style"))[:_MAX_STYLES]
+    clipped = {name for name, rule in _CLASS_RULE.findall(sheets) if _CLIPPED.search(rule)}
+    for node in page.css("[class]") if clipped else ():
+        names = node.attributes["class"] or ""
+        if not clipped.isdisjoint(names[:_MAX_CLASS].split()):
+            node.attrs["class"] = f"sr-only {names}"
 
 
 def _normalise_raw_text(node: LexborNode) -> None:

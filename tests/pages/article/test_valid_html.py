@@ -84,6 +84,10 @@ def valid(root: Element) -> str:
         ("<a>a</a><a href=https://e.org/></a>", "a"),
         ("<figcaption>a</figcaption>", "<div>a</div>"),
         (
+            "<figure><pre>a</pre><figcaption><span>b.</span><span>c</span></figcaption></figure>",
+            "<figure><pre>a</pre><figcaption><span>b.</span> <span>c</span></figcaption></figure>",
+        ),
+        (
             "<figure><div><pre>a</pre><figcaption>b</figcaption></div>c</figure>",
             "<figure><div><pre>a</pre></div>c<figcaption>b</figcaption></figure>",
         ),
