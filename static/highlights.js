@@ -113,7 +113,7 @@ document.addEventListener("click", ({ target }) => {
   if (!field || selected()) return;
   changing = field.form.cloneNode(true);
   changing.className = "marker";
-  changing.setAttribute("aria-label", field.form.closest("details").querySelector("summary").textContent);
+  changing.setAttribute("aria-label", field.form.closest("details").querySelector("summary").title);
   document.querySelector("main").append(changing);
   offer(changing, mark.getBoundingClientRect());
   changing.querySelector(":checked").focus({ preventScroll: true });

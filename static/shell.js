@@ -20,6 +20,15 @@ field?.form.addEventListener("submit", (event) => {
   event.preventDefault();
   saving.requestSubmit();
 });
+// A pasted link goes into the search field, unless another field has the focus.
+document.addEventListener("paste", (event) => {
+  const pasted = event.clipboardData.getData("text").trim();
+  if (!field || event.target.closest("input, textarea") || !ADDRESS.test(pasted)) return;
+  event.preventDefault();
+  field.value = pasted;
+  field.dispatchEvent(new Event("input"));
+  field.focus();
+});
 document.querySelector("[data-focus=find]")?.addEventListener("click", (event) => {
   event.preventDefault();
   field.focus();
