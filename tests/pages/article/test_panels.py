@@ -110,8 +110,10 @@ def test_prose_panels_are_listed_with_their_tab_names():
         f"<div hidden>Related{ANSWER}</div>",
         f"<div class=modal aria-hidden=true>Related{ANSWER * 2}</div>",
         "<p>A sentence <span class=sr-only>Related</span>for everybody.</p>",
-        "<style>p{margin:0}.k1x9{position:absolute;clip:rect(0 0 0 0);width:1px}</style>"
-        "<p>A sentence <span class=k1x9>Related</span>for everybody.</p>",
+        (
+            "<style>p{margin:0}.k1x9{position:absolute;clip:rect(0 0 0 0);width:1px}</style>"
+            "<p>A sentence <span class=k1x9>Related</span>for everybody.</p>"
+        ),
         "<p>A sentence <i class=material-icons aria-hidden=true>Related</i>for everybody.</p>",
     ],
 )
