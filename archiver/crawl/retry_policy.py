@@ -1,4 +1,4 @@
-"""Retry policy."""
+"""Failures of responses, and the times of retries."""
 
 from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime

@@ -1,4 +1,4 @@
-"""Per-host rate limits."""
+"""Limits for requests to each host: number at a time, delay between two, and pauses."""
 
 import asyncio
 import math

@@ -1,4 +1,4 @@
-"""References in HTML and SVG: the attributes that hold them, and their syntax.
+"""References in HTML and SVG: attributes that contain them, also for lazy loading, and syntax.
 
 This includes the syntax of ``srcset``, refreshes and ``Link`` header fields. The discovery of page
 requisites and replay use this module. ``itemid``, ``itemtype`` and RDFa's attributes are not

@@ -6,6 +6,7 @@ extracted article.
 
 The head of an article consists of the headline and the lead up to the picture. The head is stored
 separately from the text, because title, author and date are displayed separately.
+The title itself is chosen in ``pages.metadata``.
 """
 
 import re

@@ -149,7 +149,7 @@ def is_hidden(element: Element) -> bool:
     if "hidden" in names and element.get("hidden").lower() != "until-found":
         return bool(element.tag != "img")
     if "style" in names and _HIDDEN_STYLE.search(element.get("style")):
-        return not _is_waiting(element)
+        return not _is_lazy_image(element)
     if (
         "aria-modal" in names
         and element.get("aria-modal") == "true"
@@ -185,8 +185,8 @@ _is_unseen = remembered(
 )
 
 
-def _is_waiting(element: Element) -> bool:
-    """Return whether an element is a lazy image, which a script shows after loading it."""
+def _is_lazy_image(element: Element) -> bool:
+    """Return whether a script shows this image after loading it."""
     if element.tag != "img":
         return False
     return not element.get("src") or "lazy" in (element.get("class") or "").lower()
