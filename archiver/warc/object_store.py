@@ -15,7 +15,7 @@ import hashlib
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from functools import lru_cache
 from pathlib import Path
@@ -25,6 +25,7 @@ from obstore import exceptions
 from obstore.store import S3Store
 
 from archiver.errors import StoreError, StoreUnavailable
+from archiver.model.message import marked
 from archiver.warc.durable_files import make_directory, sync_directory
 from archiver.warc.reader import ReadOnly, SegmentBytes
 from archiver.warc.segment_inventory import SegmentFile, Survey, UnusableFile
@@ -43,11 +44,27 @@ CONNECT_SECONDS = 5.0
 READ_TIMEOUT_SECONDS = 20.0
 TRANSFER_SECONDS = 300.0
 """Time limit of one request, sufficient for the largest segment over a slow connection."""
-_REFUSALS = frozenset(
-    {"AccessDenied", "SignatureDoesNotMatch", "InvalidAccessKeyId", "InvalidToken", "ExpiredToken"}
+_WRONG_CREDENTIALS = marked(
+    "The object store rejected the credentials. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY to "
+    "credentials that may list, read, write and delete in the bucket."
 )
-_NO_BUCKET = "NoSuchBucket"
-_WRONG_CLOCK = "RequestTimeTooSkewed"
+_NO_RESPONSE = marked("The object store is not responding correctly ({why}). Try again later.")
+_MESSAGES = {
+    "NoSuchBucket": marked(
+        "The bucket of {address} does not exist. Create it, or set ARCHIVER_STORE to an existing "
+        "bucket."
+    ),
+    "RequestTimeTooSkewed": marked(
+        "The object store rejects requests because the clock of this machine is wrong. Set the "
+        "clock."
+    ),
+    "AccessDenied": _WRONG_CREDENTIALS,
+    "SignatureDoesNotMatch": _WRONG_CREDENTIALS,
+    "InvalidAccessKeyId": _WRONG_CREDENTIALS,
+    "InvalidToken": _WRONG_CREDENTIALS,
+    "ExpiredToken": _WRONG_CREDENTIALS,
+}
+"""Messages by error code of the store."""
 _CODE = re.compile(r"<Code>(\w{1,64})</Code>")
 _STATUS = re.compile(r"\b(?:status|code):? ?(\d{3})\b")
 _REFUSED = (exceptions.PermissionDeniedError, exceptions.UnauthenticatedError)
@@ -102,14 +119,10 @@ class Bucket:
         with _user_errors(self.address):
             return bytes(obstore.get_range(self._objects, name, start=start, end=end))
 
-    def create(self, name: str, path: Path) -> bool:
-        """Upload a file unless an object with the name exists; return whether it was uploaded."""
-        try:
-            with _user_errors(self.address):
-                obstore.put(self._objects, name, path, mode="create", use_multipart=False)
-        except exceptions.AlreadyExistsError:
-            return False
-        return True
+    def create(self, name: str, path: Path) -> None:
+        """Upload a file unless an object with the name exists."""
+        with suppress(exceptions.AlreadyExistsError), _user_errors(self.address):
+            obstore.put(self._objects, name, path, mode="create", use_multipart=False)
 
     def remove(self, name: str) -> None:
         """Delete an object, if it exists."""
@@ -125,28 +138,12 @@ def _user_errors(address: str) -> Iterator[None]:
         raise
     except (exceptions.BaseError, OSError, ValueError) as error:
         why = _error_code(str(error))
-        if why == _NO_BUCKET:
-            raise StoreUnavailable(
-                "The bucket of {address} does not exist. Create it, or set ARCHIVER_STORE to an "
-                "existing bucket.",
-                address=address,
-            ) from None
-        if isinstance(error, FileNotFoundError):
+        if isinstance(error, FileNotFoundError) and why not in _MESSAGES:
             raise
-        if why == _WRONG_CLOCK:
-            raise StoreUnavailable(
-                "The object store rejects requests because the clock of this machine is wrong. "
-                "Set the clock."
-            ) from None
-        if why in _REFUSALS or isinstance(error, _REFUSED):
-            raise StoreUnavailable(
-                "The object store rejected the credentials. Set AWS_ACCESS_KEY_ID and "
-                "AWS_SECRET_ACCESS_KEY to credentials that may list, read, write and delete in "
-                "the bucket."
-            ) from None
-        raise StoreUnavailable(
-            "The object store is not responding correctly ({why}). Try again later.", why=why
-        ) from None
+        if isinstance(error, _REFUSED) and why not in _MESSAGES:
+            why = "AccessDenied"
+        message = _MESSAGES.get(why, _NO_RESPONSE)
+        raise StoreUnavailable(message, address=address, why=why) from None
 
 
 def _error_code(text: str) -> str:
