@@ -1,5 +1,6 @@
 """The main journeys of a user: with the keyboard alone in Chromium, and without scripts."""
 
+import itertools
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -18,12 +19,22 @@ from tests.chromium import new_page
 
 BOOKMARKS = "<!DOCTYPE NETSCAPE-Bookmark-file-1><DL><DT><A HREF='http://a.example/1'>One</A></DL>"
 MOST_TABS = 120
+FOCUSED = """selector => {
+  const focused = document.activeElement;
+  const { x, y, width, height } = focused.getBoundingClientRect();
+  const above = document.elementFromPoint(x + width / 2, y + height / 2);
+  const bar = above?.closest(".dock, .top, .bar, .bar-reading");
+  const isCovered = focused !== document.body && bar && !bar.contains(focused);
+  return [focused.matches(selector), isCovered ? focused.outerHTML : ""];
+}"""
+"""Script that tells whether an element has the focus, and which element with it a bar covers."""
+NAMES = ("owls", "wrens", "rooks", "swifts")
 
 
 @asynccontextmanager
 async def service(saved_archive, live) -> AsyncIterator[TestClient]:
-    """Serve an archive of two entries; ``/owls`` and ``/wrens`` can be saved."""
-    for name in ("owls", "wrens"):
+    """Serve an archive of two entries; articles of these `NAMES` can be saved."""
+    for name in NAMES:
         live.article(name)
     settings = replace(saved_archive.settings, allow_networks=("127.0.0.0/8",), host_delay=0)
     async with open_app(settings) as runtime:
@@ -38,17 +49,25 @@ class Keyboard:
 
     page: Page
 
-    async def tab_to(self, selector: str) -> None:
+    async def tab_to(self, selector: str, by: str = "Tab") -> None:
         """Press Tab until an element that matches the selector has the focus."""
         for _ in range(MOST_TABS):
-            await self.page.keyboard.press("Tab")
-            if await self.page.evaluate("s => document.activeElement.matches(s)", selector):
+            await self.page.keyboard.press(by)
+            is_there, covered = await self.page.evaluate(FOCUSED, selector)
+            assert not covered
+            if is_there:
                 return
         raise AssertionError(f"Tab does not lead to {selector}")
 
-    async def press(self, selector: str, key: str = "Enter") -> None:
+    async def skip_to_content(self) -> None:
+        """Follow the first link of the page, which leads past the bars."""
+        await self.page.keyboard.press("Tab")
+        await self.page.keyboard.press("Enter")
+        await self.sees("#main:focus")
+
+    async def press(self, selector: str, key: str = "Enter", by: str = "Tab") -> None:
         """Go to an element with Tab and press a key."""
-        await self.tab_to(selector)
+        await self.tab_to(selector, by)
         await self.page.keyboard.press(key)
 
     async def type(self, selector: str, text: str) -> None:
@@ -67,7 +86,7 @@ class Keyboard:
 
 async def save_with_tags(keyboard: Keyboard, client: TestClient, url: str) -> None:
     await keyboard.page.goto("/")
-    await keyboard.press(":is(.dock, .top) [popovertarget=add]")
+    await keyboard.press(":is(.dock, .top) [popovertarget=add]", by="Shift+Tab")
     await keyboard.type("#add-url", url)
     await keyboard.type("#add-tags", "ol")
     await keyboard.sees("[role=option]")
@@ -83,15 +102,20 @@ async def save_with_tags(keyboard: Keyboard, client: TestClient, url: str) -> No
 
 
 async def find_read_and_highlight(keyboard: Keyboard, name: str) -> None:
-    await keyboard.page.goto("/snapshots")
-    await keyboard.type("#find", name)
+    await keyboard.page.goto("/tags")
+    await keyboard.page.keyboard.press("/")
+    await keyboard.sees("#find:focus")
+    await keyboard.page.keyboard.type(name)
     await keyboard.page.keyboard.press("Enter")
     await keyboard.page.wait_for_url(f"**q={name}")
+    await keyboard.skip_to_content()
     await keyboard.press(".item h3 a")
     await keyboard.sees("article.reading .text")
-    await keyboard.press(".bar-reading .reading-style summary")
-    await keyboard.press("[name=face]", "ArrowRight")
-    assert await keyboard.page.evaluate("document.documentElement.dataset.face") == "sans"
+    await keyboard.press(".bar-reading .reading-style summary", by="Shift+Tab")
+    face = "document.documentElement.dataset.face"
+    before = await keyboard.page.evaluate(face)
+    await keyboard.press("[name=face]:checked", "ArrowRight")
+    assert await keyboard.page.evaluate(face) != before
     await keyboard.page.keyboard.press("Escape")
     await keyboard.press("#marking summary")
     await keyboard.type("#marking [name=quote]", "kept by whoever")
@@ -102,7 +126,8 @@ async def find_read_and_highlight(keyboard: Keyboard, name: str) -> None:
 
 
 async def tag_many_and_undo(keyboard: Keyboard) -> None:
-    await keyboard.page.goto("/snapshots")
+    await keyboard.page.goto("/snapshots?q=-tag:birds")
+    await keyboard.skip_to_content()
     for _ in range(2):
         await keyboard.press(".item > input", "Space")
     await keyboard.press(".bar .menu:has(#with_tags) > summary")
@@ -115,6 +140,7 @@ async def tag_many_and_undo(keyboard: Keyboard) -> None:
 
 async def rename_a_tag_in_place(keyboard: Keyboard) -> None:
     await keyboard.page.goto("/tags")
+    await keyboard.skip_to_content()
     await keyboard.press("[data-name=birds] .rename summary")
     await keyboard.sees("[data-name=birds] textarea:focus")
     await keyboard.page.keyboard.type("not this")
@@ -131,30 +157,34 @@ async def rename_a_tag_in_place(keyboard: Keyboard) -> None:
 
 async def delete_and_restore(keyboard: Keyboard, key: str) -> None:
     await keyboard.page.goto(f"/{key}/")
+    await keyboard.skip_to_content()
     await keyboard.press(".bar-reading .menu:last-of-type > summary")
     await keyboard.press("[formaction$='/delete']")
     await keyboard.sees(".toast >> text=Deleted 1 entry.")
     if await keyboard.is_on_a_phone():
-        await keyboard.press(".dock [popovertarget=rail]")
+        await keyboard.press(".dock [popovertarget=rail]", by="Shift+Tab")
     await keyboard.press(".rail [href='/bin']")
     await keyboard.sees("h1 >> text=Bin")
+    await keyboard.skip_to_content()
     await keyboard.press(".bin input", "Space")
     await keyboard.press("[name=do][value=restore]")
     await keyboard.sees("text=Undone.")
 
 
 async def every_journey_can_be_made_with_the_keyboard_alone(browser, client, live, saved_archive):
-    for width, scheme, name in ((1440, "light", "owls"), (360, "dark", "wrens")):
-        options = {"viewport": {"width": width, "height": 740}, "color_scheme": scheme}
-        page = await new_page(browser, base_url=str(client.make_url("/")), **options)
-        page.set_default_timeout(60_000)
-        keyboard = Keyboard(page)
+    page = await new_page(browser, base_url=str(client.make_url("/")))
+    page.set_default_timeout(60_000)
+    keyboard = Keyboard(page)
+    sizes_and_schemes = itertools.product((1440, 360), ("light", "dark"))
+    for (width, scheme), name in zip(sizes_and_schemes, NAMES, strict=True):
+        await page.set_viewport_size({"width": width, "height": 740})
+        await page.emulate_media(color_scheme=scheme)
         await save_with_tags(keyboard, client, live.url(f"/{name}"))
         await find_read_and_highlight(keyboard, name)
         await tag_many_and_undo(keyboard)
         await rename_a_tag_in_place(keyboard)
         await delete_and_restore(keyboard, hash_url(saved_archive.url("/foxes")))
-        await page.context.close()
+    await page.context.close()
 
 
 class Plain:
