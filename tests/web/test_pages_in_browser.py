@@ -118,10 +118,14 @@ async def every_page_fits_its_screen_and_logs_no_errors(site):
     page, results = await site.open("/"), []
     page.on("console", lambda message: results.append((page.url, message.text)))
     page.on("pageerror", lambda error: results.append((page.url, str(error))))
+    await page.request.post("/api/v1/lists", data={"path": "Recipes/Soups/Hot"})
     for width, paths in ((320, PATHS), (1440, WIDE)):
         await page.set_viewport_size({"width": width, "height": 800})
         for path in paths:
             await page.goto(path.format(**places))
+            await page.evaluate(
+                "document.querySelectorAll('.rename').forEach(e => { e.open = true; })"
+            )
             if element := await page.evaluate(STICKS_OUT):
                 results.append((path, f"wider than {width}", element))
             results.extend((path, each) for each in await page.evaluate(SKIPPED_HEADINGS))
