@@ -226,8 +226,13 @@ async def add_labels(
 ) -> set[int]:
     """Add the tags of seeds to entries, and entries to lists; return the ids of changed entries."""
     existing_ids = {row.id for row in existing.values()}
-    labelled = [ids[key] for key, each in seeds.items() if _has_labels(each)]
-    added = await _added_at(conn, labelled)
+    added = {
+        ids[key]: int(each.annotation.saved_at.timestamp())
+        for key, each in seeds.items()
+        if key not in existing
+    }
+    labelled = [ids[key] for key, each in seeds.items() if key in existing and _has_labels(each)]
+    added |= await _added_at(conn, labelled)
     tagged = {ids[key]: names for key, seed in seeds.items() if (names := seed.annotation.tags)}
     changed = await tags_and_lists.attach(conn, tagged, existing_ids=existing_ids, added=added)
     listed = {

@@ -3,6 +3,8 @@
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from enum import Enum, auto
 from functools import lru_cache
+from itertools import repeat
+from operator import itemgetter
 from typing import Any, Protocol, TypeVar
 
 from sqlalchemy import (
@@ -63,8 +65,9 @@ async def execute_rows(
     text, parameters = _compiled(statement, tuple(rows[0]), conn.dialect)
     columns = []
     for name, constant, convert in parameters:
-        values = [row[name] for row in rows] if name in rows[0] else [constant] * len(rows)
-        columns.append([*map(convert, values)] if convert else values)
+        is_given = name in rows[0]
+        values = map(itemgetter(name), rows) if is_given else repeat(constant, len(rows))
+        columns.append(map(convert, values) if convert else values)
     await conn.exec_driver_sql(text, [*zip(*columns, strict=True)])
 
 

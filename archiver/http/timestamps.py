@@ -23,7 +23,7 @@ def in_utc(moment: datetime) -> datetime:
 
     Times outside the years 1 to 9999 become the first or last second of that range.
     """
-    if moment.tzinfo is None:
+    if moment.tzinfo is None or moment.tzinfo is UTC:
         return moment.replace(tzinfo=UTC, microsecond=0)
     try:
         return moment.astimezone(UTC).replace(microsecond=0)

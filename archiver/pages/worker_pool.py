@@ -307,7 +307,6 @@ class _Child:
             "archiver.pages.worker",
             *(str(memory), str(nice)),
             MALLOC_ARENA_MAX="1",
-            PYTHONUNBUFFERED="1",
         )
         return cls(process, on_ready)
 

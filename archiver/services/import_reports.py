@@ -15,9 +15,9 @@ import os
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import suppress
-from dataclasses import asdict
 from datetime import UTC, datetime
 from itertools import islice
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -93,6 +93,8 @@ MAX_LINE = 1 << 20
 _COMPRESSION_LEVEL = 2
 _GzipFile = cast("Callable[..., gzip.GzipFile]", igzip.IGzipFile)
 _PART = ".part"
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+_fields = attrgetter("row", "outcome", "given", "hash_url", "reason")
 _NAME = re.compile(r"(\d{8}T\d{6}Z)-(\d{1,18})\.jsonl\.gz")
 _BROKEN = (OSError, EOFError, ValueError, KeyError, TypeError)
 """Exceptions raised by truncated or modified files."""
@@ -166,7 +168,7 @@ async def _write_rows(db: Database, number: int, packed: gzip.GzipFile) -> int:
             page = await import_reports.page(conn, number, after=after, limit=REPORT_FILE_PAGE)
         if not page:
             return rows
-        lines = (_json_line([*asdict(each).values()]) for each in page)
+        lines = (_json_line(_fields(each)) for each in page)
         await asyncio.to_thread(packed.writelines, lines)
         rows, after = rows + len(page), page[-1].row
 
@@ -176,8 +178,7 @@ def _name(started_at: int, number: int) -> str:
 
 
 def _json_line(document: object) -> bytes:
-    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
-    return f"{text}\n".encode("utf-8", "surrogatepass")
+    return f"{_ENCODER.encode(document)}\n".encode("utf-8", "surrogatepass")
 
 
 def _sync(file: BinaryIO) -> None:

@@ -13,7 +13,7 @@ entry records cannot: empty lists, saved searches and the order of lists.
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any
@@ -102,7 +102,11 @@ def read_web_annotation(document: Mapping[str, Any]) -> Highlight:
 
 def write_annotation(annotation: Annotation) -> dict[str, Any]:
     """Return an annotation as JSON; empty fields are omitted."""
-    return {name: _written(name, value) for name in _FIELDS if (value := getattr(annotation, name))}
+    return {
+        name: _WRITERS[name](value) if name in _WRITERS else value
+        for name in _FIELDS
+        if (value := getattr(annotation, name))
+    }
 
 
 def read_annotation(document: Mapping[str, Any]) -> Annotation:
@@ -111,12 +115,9 @@ def read_annotation(document: Mapping[str, Any]) -> Annotation:
     Raises:
         KeyError, TypeError, ValueError, AttributeError: the document is invalid.
     """
-    values = {
-        name: read(document[name])
-        for name, read in _FIELDS.items()
-        if name != _GIVEN and name in document
-    }
-    return Annotation(text_value(document[_GIVEN]), **values)
+    return Annotation(
+        **{name: _FIELDS[name](value) for name, value in document.items() if name in _FIELDS}
+    )
 
 
 def text_value(value: object) -> str:
@@ -124,10 +125,8 @@ def text_value(value: object) -> str:
     return value if type(value) is str and value.isascii() else well_formed(str(value))
 
 
-def _written(name: str, value: Any) -> Any:
-    if name == _MARKED:
-        return [write_web_annotation(each) for each in value]
-    return iso_date(value) if isinstance(value, datetime) else value
+def _write_highlights(highlights: Iterable[Highlight]) -> list[dict[str, Any]]:
+    return [write_web_annotation(each) for each in highlights]
 
 
 def _highlights(value: Any) -> tuple[Highlight, ...]:
@@ -142,7 +141,10 @@ def _texts(value: Any) -> tuple[str, ...]:
     return tuple(map(text_value, value))
 
 
-_GIVEN, _MARKED = "url_given", "highlights"
+_WRITERS: Mapping[str, Callable[[Any], Any]] = {
+    "added_at": write_iso,
+    "highlights": _write_highlights,
+}
 _READERS: Mapping[Any, Callable[[Any], Any]] = {
     str: text_value,
     bool: bool,

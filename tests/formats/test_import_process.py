@@ -3,7 +3,10 @@
 A hostile file only kills the child.
 """
 
+import asyncio
 import json
+import os
+import signal
 from io import BytesIO
 
 import pytest
@@ -37,6 +40,23 @@ async def test_links_arrive_in_ordered_batches_ended_by_an_empty_one():
         f"http://a.example/{BATCH + 1}",
     ]
     assert not last
+
+
+@real_child
+async def test_a_child_that_was_suspended_while_it_wrote_sends_all_links(monkeypatch):
+    """With PYTHONUNBUFFERED, Python would drop the rest of a message whose write is interrupted."""
+    monkeypatch.setenv("PYTHONUNBUFFERED", "1")
+    lines = BytesIO(b"".join(b"http://a.example/%d%s\n" % (n, b"x" * 2000) for n in range(BATCH)))
+    async with open_links(lines, "list.txt", memory_bytes=MEMORY) as file:
+        child = file._process.pid
+        while not file._process.stdout._paused:
+            await asyncio.sleep(0.001)
+        os.kill(child, signal.SIGSTOP)
+        os.waitid(os.P_PID, child, os.WSTOPPED)
+        os.kill(child, signal.SIGCONT)
+        batch = await file.next_batch()
+
+    assert len(batch.seeds) == BATCH
 
 
 async def test_links_with_much_metadata_come_in_smaller_batches():
