@@ -44,6 +44,12 @@ def loose_text(html: str) -> str:
     return entities.unescape(_TAG.sub(_between, html))
 
 
+def loose_start(html: str, most: int) -> str:
+    """Return the start of ``loose_text``, up to the last space in ``most`` characters of HTML."""
+    text, *_ = _TAG.sub(_between, html[:most]).partition("<")  # a tag that is cut off
+    return entities.unescape("".join(text.rsplit(None, 1)[:1]))
+
+
 def beginning(text: str) -> str:
     """Return the start of a text, for display in a list of entries.
 

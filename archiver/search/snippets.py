@@ -31,17 +31,24 @@ class SnippetPiece:
     is_match: bool
 
 
-def snippet(text: str, tree: Node) -> tuple[SnippetPiece, ...]:
+def snippet(text: str, tree: Node, *, is_cut: bool = False) -> tuple[SnippetPiece, ...]:
     """Return the part of a text with the most distinct query words, with matches marked.
 
     Words are compared as in the index, without case and diacritics. If the text has no match, for
     example because only the title matches, the snippet is the start of the text. The result is
     empty for an empty text.
+
+    With ``is_cut``, the text is the start of a longer one. The result is then empty if the longer
+    text may have another snippet: it has none if this one contains all query words.
     """
     text = " ".join(text[:_MAX_TEXT].split())
     folded = Folded(text)
-    matches = list(islice(_matches(folded.text, tree), _MAX_HITS))
-    start, end = _window(text, folded.place(_best_start(matches)))
+    pattern = _pattern_for(folded.text, tree)
+    matches = list(islice(pattern.finditer(folded.text), _MAX_HITS))
+    hit, distinct = _best_start(matches)
+    start, end = _window(text, folded.place(hit))
+    if is_cut and (distinct < pattern.groups or end == len(text)):
+        return ()
     pieces = list(_pieces(text, start, end, [folded.span(match.span()) for match in matches]))
     return tuple(piece for piece in pieces if piece.text)
 
@@ -49,14 +56,14 @@ def snippet(text: str, tree: Node) -> tuple[SnippetPiece, ...]:
 def match_positions(text: str, tree: Node) -> list[tuple[int, int]]:
     """Return the (start, end) positions of query words in a text, in order, limited in number."""
     folded = Folded(text[:_MAX_TEXT])
-    matches = islice(_matches(folded.text, tree), _MAX_MARKED)
+    matches = islice(_pattern_for(folded.text, tree).finditer(folded.text), _MAX_MARKED)
     return [folded.span(match.span()) for match in matches]
 
 
-def _matches(folded: str, tree: Node) -> Iterator[re.Match[str]]:
-    """Yield the matches of query words in a folded text."""
+def _pattern_for(folded: str, tree: Node) -> re.Pattern[str]:
+    """Return the pattern of query words in a folded text."""
     terms = tuple(each for each in positive_terms(tree) if each.column in _HIGHLIGHTED_COLUMNS)
-    return _pattern(terms, is_spaced=not has_unspaced(folded)).finditer(folded)
+    return _pattern(terms, is_spaced=not has_unspaced(folded))
 
 
 class Folded:
@@ -137,8 +144,11 @@ def _end_pattern(words: Sequence[str], term: Term, is_spaced: bool) -> str:
     return rf"(?:{letter})*+" if term.prefix else rf"(?!{letter})"
 
 
-def _best_start(hits: Sequence[re.Match[str]]) -> int:
-    """Return the start of the match from which a snippet has the most distinct terms."""
+def _best_start(hits: Sequence[re.Match[str]]) -> tuple[int, int]:
+    """Return the start of the match from which a snippet has the most distinct terms.
+
+    The second value is the number of these terms.
+    """
     best = most = distinct = after = 0
     near = Counter[int | None]()
     for hit in hits:
@@ -150,7 +160,7 @@ def _best_start(hits: Sequence[re.Match[str]]) -> int:
             best, most = hit.start(), distinct
         near[hit.lastindex] -= 1
         distinct -= near[hit.lastindex] == 0
-    return best
+    return best, most
 
 
 def _window(text: str, hit: int) -> tuple[int, int]:

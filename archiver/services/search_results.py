@@ -17,7 +17,7 @@ from archiver.model.entry import Entry
 from archiver.model.listing import Facet, FacetValue, Summary
 from archiver.model.page import PageMetadata
 from archiver.model.rendering import NO_PREVIEW_IMAGES, PreviewImages
-from archiver.pages.article_text import loose_text
+from archiver.pages.article_text import loose_start, loose_text
 from archiver.search.query_parser import fits, parse_query
 from archiver.search.query_tree import (
     EVERYTHING,
@@ -35,6 +35,8 @@ from archiver.services.result_iteration import ResultIteration
 from archiver.warc.reader import StoredRecord
 from archiver.warc.segments import SegmentReader, SegmentStore
 
+_FIRST_PART = 8 << 10
+"""Characters of an article's HTML that are searched before the whole article."""
 Excerpt = tuple[tuple[SnippetPiece, ...], Timestamp | None]
 """An excerpt, and the timestamp of the earlier snapshot that has it; None for the newest."""
 
@@ -64,11 +66,20 @@ def _excerpt(
         if place is None or place in seen:
             continue
         seen.add(place)
-        excerpt = snippet(_without_title(_text(read, place), each.snapshot.title), tree)
+        excerpt = _article_snippet(_html(read, place), each.snapshot.title, tree)
         if any(piece.is_match for piece in excerpt):
             return excerpt, each.snapshot.timestamp if n else None
         begins = begins or excerpt
     return begins, None
+
+
+def _article_snippet(html: str, title: str, tree: Node) -> tuple[SnippetPiece, ...]:
+    """Return the snippet of an article, from its first part if that has all query words."""
+    if len(html) > _FIRST_PART:
+        text = _without_title(loose_start(html, _FIRST_PART), title)
+        if excerpt := snippet(text, tree, is_cut=True):
+            return excerpt
+    return snippet(_without_title(loose_text(html), title), tree)
 
 
 def _without_title(text: str, title: str) -> str:
@@ -81,9 +92,9 @@ def _without_title(text: str, title: str) -> str:
     return body if body and first.strip().casefold() in title.casefold() else text
 
 
-def _text(read: Callable[[Location], StoredRecord], place: Location) -> str:
+def _html(read: Callable[[Location], StoredRecord], place: Location) -> str:
     try:
-        return loose_text(article_html(read, place))
+        return article_html(read, place)
     except StoreError:
         return ""
 
