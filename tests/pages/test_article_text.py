@@ -1,4 +1,11 @@
-from archiver.pages.article_text import MAX_BEGINNING, beginning, to_reading, to_text
+from archiver.pages.article_text import (
+    MAX_BEGINNING,
+    beginning,
+    loose_start,
+    loose_text,
+    to_reading,
+    to_text,
+)
 from archiver.pages.sanitizer import sanitise
 
 CODE = (
@@ -24,6 +31,15 @@ def test_text_without_code_and_formulas_is_unchanged():
     html = sanitise("<h2>One</h2><p>two<br>three &amp; four</p><ul><li>five</li></ul>")
 
     assert to_reading(html) == to_text(html)
+
+
+def test_the_text_of_cut_markup_is_the_start_of_the_whole_text():
+    html = sanitise('<p>one two <a href="/x" title="a <b> c">three &amp; four</a><br>five six</p>')
+    whole = loose_text(html)
+
+    starts = [loose_start(html, most) for most in range(html.index("<a"), len(html))]
+    assert all(map(whole.startswith, starts)), starts
+    assert "three & four" in starts[-1]
 
 
 def test_line_ends_of_the_source_are_not_line_ends_of_the_text():

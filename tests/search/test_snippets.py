@@ -60,6 +60,20 @@ def test_a_snippet_prefers_a_part_with_more_words() -> None:
     assert "[fox] and [bear]" in marked(f"fox {FILLER} fox and bear {FILLER}", "fox bear")
 
 
+@pytest.mark.parametrize(
+    ("query", "is_found"), [("red", True), ("red kite", True), ("-fox", True), ("absent", False)]
+)
+def test_the_start_of_a_text_has_the_snippet_of_the_whole_or_none(
+    query: str, is_found: bool
+) -> None:
+    text, tree = f"{FILLER}red fox {FILLER}red kite {FILLER}", parse_query(query)
+    starts = {
+        snippet(text[:length].rpartition(" ")[0], tree, is_cut=True)
+        for length in range(0, len(text), 9)
+    }
+    assert starts - {()} == ({snippet(text, tree)} if is_found else set())
+
+
 def test_without_a_match_the_snippet_is_the_start() -> None:
     pieces = snippet(f"Beginning {FILLER}", parse_query("fox"))
 
