@@ -49,10 +49,10 @@ async def test_a_child_that_was_suspended_while_it_wrote_sends_all_links(monkeyp
     lines = BytesIO(b"".join(b"http://a.example/%d%s\n" % (n, b"x" * 2000) for n in range(BATCH)))
     async with open_links(lines, "list.txt", memory_bytes=MEMORY) as file:
         child = file._process.pid
-        while not file._process.stdout._paused:
+        while not file._process.stdout._paused:  # noqa: ASYNC110 - no event tells
             await asyncio.sleep(0.001)
         os.kill(child, signal.SIGSTOP)
-        os.waitid(os.P_PID, child, os.WSTOPPED)
+        await asyncio.to_thread(os.waitid, os.P_PID, child, os.WSTOPPED)
         os.kill(child, signal.SIGCONT)
         batch = await file.next_batch()
 
