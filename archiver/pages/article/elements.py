@@ -180,8 +180,9 @@ _COMMENTS = re.compile(r"comment|disqus|repl(?:y|ies)|respon[ds]|sponsor|shoutbo
 
 def is_likely_boilerplate(element: Element) -> bool:
     """Return whether an element should be removed because of its class, id or role."""
-    role = element.get("role")
-    if role in UNLIKELY_ROLES:
+    if not element.keys():
+        return False
+    if element.get("role") in UNLIKELY_ROLES:
         return True
     if element.tag in {"a", "body"}:
         return False

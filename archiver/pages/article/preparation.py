@@ -21,10 +21,13 @@ from archiver.pages.article.preserved_lines import keep_lines
 from archiver.pages.article.tree import first_text
 
 _MAX_BESIDE = 50
-_NEVER_READ = (
+_RAW_TEXT = frozenset({"iframe", "xmp", "plaintext", "listing"})
+_SPECIAL = (
+    f"{', '.join(_RAW_TEXT)}, script, style, "
     "template, link, meta, base, title, dialog, canvas, noembed, noframes, frameset, frame"
 )
-_RAW_TEXT = frozenset({"iframe", "xmp", "plaintext", "listing"})
+"""Elements that are not read, or of which only some are."""
+
 _VOID = re.compile(rb'<(embed|source|track|wbr)\b((?:[^<>"]|"[^"]*+")*+)>')
 """Void elements that libxml2's HTML 4 parser does not know or treats differently."""
 
@@ -55,22 +58,12 @@ _DRAWN = frozenset({"svg", "defs", "g"})
 
 def to_tree(page: LexborHTMLParser) -> Element | None:
     """Convert the body of a page to an lxml tree; None if the body is empty. Modifies ``page``."""
-    for script in page.css("script"):
-        attributes = script.attributes
-        is_read = (attributes.get("type") or "").startswith(_IS_TEX) or GIST.match(
-            attributes.get("src") or ""
-        )
-        if not is_read:
-            script.decompose()
     keep_lines(page)
     _name_clipped(page)
-    for style in page.css("style"):
-        if style.parent is None or (style.parent.tag or "") not in _DRAWN:
-            style.decompose()
-    for node in page.css(f"{', '.join(_RAW_TEXT)}, {_NEVER_READ}"):
+    for node in page.css(_SPECIAL):
         if node.tag in _RAW_TEXT:
             _normalise_raw_text(node)
-        else:
+        elif not _is_read(node):
             node.decompose(recursive=False)
     body = page.body
     html = _collapse_white_space(_as_xml_allows(body.html or "")) if body else b""
@@ -87,11 +80,22 @@ def to_tree(page: LexborHTMLParser) -> Element | None:
 def _name_clipped(page: LexborHTMLParser) -> None:
     """Give elements that a rule of the page clips to one pixel the class ``sr-only``."""
     sheets = "".join(each.text() or "" for each in page.css("style"))[:_MAX_STYLES]
-    clipped = {name for name, rule in _CLASS_RULE.findall(sheets) if _CLIPPED.search(rule)}
+    rules = _CLASS_RULE.findall(sheets) if "rect(" in sheets else []
+    clipped = {name for name, rule in rules if _CLIPPED.search(rule)}
     for node in page.css("[class]") if clipped else ():
         names = node.attributes["class"] or ""
         if not clipped.isdisjoint(names[:_MAX_CLASS].split()):
             node.attrs["class"] = f"sr-only {names}"
+
+
+def _is_read(node: LexborNode) -> bool:
+    """Return whether a node is a script with a formula or gist, or the style sheet of an SVG."""
+    if node.tag == "style":
+        return node.parent is not None and (node.parent.tag or "") in _DRAWN
+    if node.tag != "script":
+        return False
+    kind, source = node.attributes.get("type") or "", node.attributes.get("src") or ""
+    return kind.startswith(_IS_TEX) or GIST.match(source) is not None
 
 
 def _normalise_raw_text(node: LexborNode) -> None:

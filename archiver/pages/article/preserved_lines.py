@@ -83,10 +83,11 @@ def _line_rules(sheet: str, *, has_code: bool) -> Iterator[tuple[str, str]]:
     patterns = (
         {"white-space": _SPACED, "display": _DISPLAYED} if has_code else {"white-space": _SPACED}
     )
-    for rule in text.split("}"):
-        prelude, _, declarations = rule.rpartition("{")
-        lowered = declarations.lower()
+    for rule, lowered in zip(text.split("}"), text.lower().split("}"), strict=True):
         used_patterns = [pattern for name, pattern in patterns.items() if name in lowered]
+        if not used_patterns:
+            continue
+        prelude, _, declarations = rule.rpartition("{")
         rules = [each[0] for each in (p.search(declarations) for p in used_patterns) if each]
         selector = prelude.rpartition("{")[2].rpartition(";")[2].strip()
         if rules and len(selector) <= _MAX_SELECTOR:

@@ -11,11 +11,12 @@ Labels of advertisements and similar notices are removed without the second cond
 
 import re
 import tomllib
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from functools import lru_cache
 from importlib.resources import files
-from itertools import chain, islice
+from itertools import islice
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -58,11 +59,13 @@ _FULL_LABELS: Final = {
     for phrase in _LABEL_DATA[kind]["labels"]
     if phrase[-1] != "*"
 }
-_LABEL_STARTS: Final = {
-    kind: tuple(phrase[:-1] for phrase in _LABEL_DATA[kind]["labels"] if phrase[-1] == "*")
-    for kind in Kind
-}
-_ALL_STARTS: Final = tuple(chain.from_iterable(_LABEL_STARTS.values()))
+_LABEL_STARTS: Final[defaultdict[str, list[tuple[str, Kind]]]] = defaultdict(list)
+"""Beginnings of labels and their kinds, by their first two characters."""
+
+for _kind in Kind:
+    for _phrase in _LABEL_DATA[_kind]["labels"]:
+        if _phrase[-1] == "*":
+            _LABEL_STARTS[_phrase[:-1][:2]].append((_phrase[:-1], _kind))
 
 
 def _compile_kind_names() -> re.Pattern[str]:
@@ -86,9 +89,8 @@ def kind_of_label(text: str) -> Kind | None:
         return None
     if label in _FULL_LABELS:
         return _FULL_LABELS[label]
-    if not label.startswith(_ALL_STARTS):
-        return None
-    return next((kind for kind, prefix in _LABEL_STARTS.items() if label.startswith(prefix)), None)
+    starts = _LABEL_STARTS.get(label[:2], ())
+    return next((kind for start, kind in starts if label.startswith(start)), None)
 
 
 def kind_of_name(name: str) -> Kind | None:
@@ -140,7 +142,8 @@ _CARD_HOLDERS = frozenset({"div", "section", "ul"})
 _MAX_LEVELS, _MAX_SIBLINGS, _MAX_LINKS = 6, 60, 100
 _LABELLED = frozenset("p div span strong b em label legend dt summary a".split()) | HEADINGS
 _NAMED = frozenset("div section aside ul ol p footer nav form span table li".split())
-_LINES = frozenset("p div li section span aside".split())
+_NAMING = frozenset({"class", "id", "data-component"})
+_LINES = frozenset({"p", "div", "span"})
 _KEPT = ("pre", "math", "video", "audio")
 _MAIN_ELEMENTS = frozenset({"article", "main", "body", "html"})
 _FRAME_TAGS = ("footer", "nav", "aside", "form")
@@ -191,10 +194,11 @@ class Surroundings:
         for element in self._elements:
             if element in self._removed:
                 continue
+            tag = element.tag
             is_removed = (
-                self._drop_named(element)
-                or self._drop_labelled(element, before)
-                or self._drop_cards(element, before)
+                (tag in _NAMED and self._drop_named(element))
+                or (tag in _LABELLED and self._drop_labelled(element, before))
+                or (tag in _CARD_HOLDERS and self._drop_cards(element, before))
             )
             if not is_removed:
                 before += self._own_prose.get(element, 0)
@@ -242,10 +246,13 @@ class Surroundings:
                 self._remove(each)
 
     def _drop_named(self, element: Element) -> bool:
-        if element.tag not in _NAMED or not element.keys():
+        names = element.keys()
+        if _NAMING.isdisjoint(names):
             return False
-        name = f"{named(element)} {element.get('data-component') or ''}".strip()
-        kind = kind_of_name(name) if name else None
+        name = named(element)
+        if "data-component" in names:
+            name = f"{name} {element.get('data-component')}"
+        kind = kind_of_name(name)
         return kind is not None and self._fits(kind, [element]) and self._remove(element)
 
     def _drop_labelled(self, element: Element, before: int) -> bool:
@@ -255,9 +262,10 @@ class Surroundings:
             element: the element that may be a label.
             before: number of characters of prose before the element.
         """
-        if element.tag not in _LABELLED or not self._text[element]:
+        text = self._text[element]
+        if not text:
             return False
-        if self._text[element] <= MAX_LABEL + 2:
+        if text <= MAX_LABEL + 2:
             label = " ".join(text_in(element).split())
             kind = kind_of_label(label)
             if kind is Kind.NOTICE:
@@ -268,11 +276,12 @@ class Surroundings:
                     self._remove(each)
                 if blocks:
                     return True
-        return self._drop_line(element)
+        is_line = text <= MAX_CARD and len(element) > 0 and element.tag in _LINES
+        return is_line and self._drop_line(element)
 
     def _drop_cards(self, element: Element, before: int) -> bool:
         """Remove a block below the text if each of its parts has a picture and a linked heading."""
-        if element.tag not in _CARD_HOLDERS or not FEWEST_CARDS <= len(element) <= _MAX_SIBLINGS:
+        if not FEWEST_CARDS <= len(element) <= _MAX_SIBLINGS:
             return False
         beside = self._prose_left - self._prose[element]
         if before < MIN_BEFORE_AUTHOR * beside or not all(map(self._is_card, element)):
@@ -287,8 +296,6 @@ class Surroundings:
 
     def _drop_line(self, element: Element) -> bool:
         """Remove a line that consists of a label and links, such as *Read also: …*."""
-        if element.tag not in _LINES or self._text[element] > MAX_CARD:
-            return False
         lead = _lead_of(element)
         kind = kind_of_label(lead) if lead else None
         if kind not in {Kind.RELATED, Kind.TAGS, Kind.SHARE} or not _LABEL_END.search(lead):
@@ -445,8 +452,6 @@ def _holds_comments(block: Element) -> bool:
 
 def _lead_of(element: Element) -> str:
     """Return the text before the first link of an element."""
-    if not len(element):
-        return ""
     pieces = [element.text or ""]
     for each in islice(element.iterdescendants(), 10):
         if each.tag == "a":
