@@ -1,7 +1,7 @@
 """The `list` and `search` commands."""
 
 import sys
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -36,16 +36,17 @@ async def listing(
     list, or else newest first. Sorting by relevance would need all results in memory. With
     ``exit_status``, the exit status is 1 if there are no results.
     """
-    if limit is None and not everything and sys.stdout.isatty():
-        limit = TERMINAL_LIMIT
-    max_entries = None if everything else limit
+    usual = TERMINAL_LIMIT if sys.stdout.isatty() else None
+    max_entries = None if everything else limit or usual
     sort = options["sort"] or ("list" if max_entries is None else "")
     query = ListingQuery(" ".join(words), options["tag"], options["host"], options["status"], sort)
     is_screen = sys.stdout.isatty() and not as_json
-    async with open_app(settings, reads_only=True) as app:
-        search = app.search
-        array, total, shown = JsonArray(), 0, list[ListedEntry]()
-        async for listed in _pages(search, query, max_entries):
+    array, total, shown = JsonArray(), 0, list[ListedEntry]()
+    async with (
+        open_app(settings, reads_only=True) as app,
+        aclosing(_results(app.search, query, max_entries)) as results,
+    ):
+        async for listed in results:
             total += 1
             if as_json:
                 array.add(_document(listed, with_excerpt=bool(query.q)))
@@ -56,6 +57,8 @@ async def listing(
             if len(shown) == MAX_PER_PAGE:
                 _show(shown)
                 shown.clear()
+            if total == max_entries:
+                break
         if as_json:
             array.end()
     if shown:
@@ -67,18 +70,18 @@ async def listing(
     return int(exit_status and not total)
 
 
-async def _pages(
+async def _results(
     search: Search, query: ListingQuery, max_entries: int | None
-) -> AsyncIterator[ListedEntry]:
-    """Yield entries, read page by page to limit memory use.
+) -> AsyncGenerator[ListedEntry, None]:
+    """Yield entries, read page by page to limit memory use; there may be more than ``max_entries``.
 
     If there are very many results, ``Search.listing`` sorts only the newest (``is_newest_only``).
     Then all results are read in order with ``all_in_order``, unless a limited number of best
     matches was requested.
     """
+    limit = min(max_entries or MAX_PER_PAGE, MAX_PER_PAGE)
     after: str | None = ""
-    while after is not None and (max_entries is None or max_entries > 0):
-        limit = MAX_PER_PAGE if max_entries is None else min(max_entries, MAX_PER_PAGE)
+    while after is not None:
         page = await search.listing(replace(query, after=after, limit=limit))
         if page.suggestion:
             note(f"did you mean: {page.suggestion}")
@@ -88,17 +91,11 @@ async def _pages(
             used = replace(query, q=page.used_query or query.q)
             async with aclosing(search.all_in_order(used)) as in_order:
                 async for listed in in_order:
-                    if max_entries is not None:
-                        if not max_entries:
-                            return
-                        max_entries -= 1
                     yield listed
             return
-        whole = page.items[: len(page.items) - page.partial]
-        for listed in whole:
+        for listed in page.items[: len(page.items) - page.partial]:
             yield listed
         after = None if page.partial else page.after
-        max_entries = None if max_entries is None else max_entries - len(page.items)
 
 
 def _document(listed: ListedEntry, *, with_excerpt: bool) -> dict[str, object]:
