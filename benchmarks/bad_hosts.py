@@ -112,7 +112,7 @@ async def _answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) ->
             while (await reader.readline()).strip():
                 pass
             path = line.split(b" ")[1].decode()
-            await _ANSWERS[path.split("/")[1]](writer, path)
+            await _ANSWERS.get(path.split("/")[1], _missing)(writer, path)
             await writer.drain()
     except (ConnectionError, asyncio.IncompleteReadError, IndexError):
         pass
@@ -128,6 +128,10 @@ async def _good(writer: asyncio.StreamWriter, path: str) -> None:
     words = f"<p>What the page at {path} has to say, at some length, to whoever reads it.</p>" * 20
     body = f"<!DOCTYPE html><title>{path}</title><article>{words}</article>".encode()
     writer.write(_head(f"Content-Length: {len(body)}", kind="text/html") + body)
+
+
+async def _missing(writer: asyncio.StreamWriter, _path: str) -> None:
+    writer.write(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
 
 
 async def _hanging(_writer: asyncio.StreamWriter, _path: str) -> None:
