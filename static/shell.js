@@ -6,19 +6,18 @@ const base = root.dataset.base;
 const REFRESH_MS = 3000;
 const ADDRESS = /^(https?:\/\/\S+|[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)+\/\S*)$/iu;
 
-// An address in the search field can be saved; Enter saves a full URL.
+// An address in the search field can be saved, with tags; Enter saves a full URL.
 const field = document.querySelector("[data-omni]");
 const offer = document.querySelector("[data-offer]");
-const saving = document.querySelector("#save-found");
 field?.addEventListener("input", () => {
   const typed = field.value.trim();
   offer.hidden = !ADDRESS.test(typed);
-  saving.elements.url.value = typed;
+  offer.elements.url.value = typed;
 });
 field?.form.addEventListener("submit", (event) => {
   if (offer.hidden || !/^https?:/i.test(field.value.trim())) return;
   event.preventDefault();
-  saving.requestSubmit();
+  offer.requestSubmit();
 });
 // A pasted link goes into the search field, unless another field has the focus.
 document.addEventListener("paste", (event) => {

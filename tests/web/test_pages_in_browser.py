@@ -189,6 +189,24 @@ async def the_end_of_the_side_bar_is_in_view_beside_many_lists(site):
     await page.close()
 
 
+async def a_list_is_moved_by_dragging_it_in_the_side_bar(site):
+    for name in ("Birds", "Kites", "Maps"):
+        await site.runtime.lists.make(name, "")
+    page = await site.open("/snapshots")
+    names = "rows => rows.map(row => row.dataset.name)"
+    rows = page.locator(".rail [data-name]")
+    first = (await rows.evaluate_all(names))[0]
+    await page.drag_and_drop(
+        ".rail [data-name=Maps]", f".rail [data-name={first}]", target_position={"x": 60, "y": 2}
+    )
+    await page.wait_for_function(
+        "document.querySelector('.rail [data-name]').dataset.name === 'Maps'"
+    )
+    moved = await rows.evaluate_all(names)
+    await page.close()
+    assert moved.index("Maps") < moved.index("Birds") < moved.index("Kites")
+
+
 async def violations(page, *rules):
     """Return what axe finds: WCAG 2.2 AA and best practices, or only these rules."""
     result = await Axe().run(page, options={"runOnly": rules} if rules else {})
@@ -328,11 +346,12 @@ async def the_home_page_saves_urls_searches_words_and_follows_jobs(site):
     await page.press("#find", "Control+a")
     await page.press("#find", "Control+x")
     await page.press("main", "Control+v")
-    assert await page.locator(".offer-save").is_visible()
-    await page.press("#find:focus", "Enter")
+    await page.fill(".offer-save #found-tags", "kites")
+    await page.press("#find", "Enter")
     await page.locator("[data-jobs] li").first.wait_for()
     await page.wait_for_load_state()
     saved = await page.locator("[data-jobs] > li > a").all_inner_texts()
+    tagged = await page.locator(".rail [href='/snapshots?tag=kites']").count()
 
     await page.press(".top [popovertarget=add]", "Enter")
     await page.fill("#add-url", "mailto:x")
@@ -340,7 +359,7 @@ async def the_home_page_saves_urls_searches_words_and_follows_jobs(site):
     await page.fill("#url", "")
     await page.press("#url", "Control+v")
     await page.locator("[data-jobs] li").first.wait_for()
-    assert saved == ["http://a.example/1"]
+    assert (saved, tagged) == (["http://a.example/1"], 1)
 
 
 async def keys_change_entries_of_a_list_in_place(site):
