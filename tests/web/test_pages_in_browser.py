@@ -252,6 +252,7 @@ async def selected_text_is_highlighted_in_whole_words(site):
 async def a_highlight_is_changed_in_its_place(site):
     page = await site.open(site.path("foxes"))
     await page.click("mark.hl-blue")
+    assert await violations(page, "color-contrast") == []
     await page.check("form.marker [value=pink]")
     await page.fill("form.marker textarea", "look here")
     await page.click("form.marker [value=change]")
