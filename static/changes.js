@@ -14,10 +14,10 @@ function swap(page, ids) {
     const [here, now] = [document.getElementById(id), page.getElementById(id)];
     if (here && now) here.replaceWith(now);
   }
-  for (const n of document.querySelectorAll(".rail .n")) {
-    const link = CSS.escape(n.closest("a").getAttribute("href"));
-    const now = page.querySelector(`.rail a[href="${link}"] .n`);
-    if (now) n.textContent = now.textContent;
+  for (const n of document.querySelectorAll(".rail a > .n")) {
+    const link = CSS.escape(n.parentElement.getAttribute("href"));
+    const now = page.querySelector(`.rail a[href="${link}"] > .n`);
+    if (now) n.replaceWith(now);
   }
 }
 

@@ -99,6 +99,7 @@ async def test_pages_work_in_a_browser(prepared, tmp_path, live, saved_archive):
             an_article_is_read_sentence_by_sentence,
             reading_options_and_position_are_remembered,
             the_home_page_saves_urls_searches_words_and_follows_jobs,
+            a_row_is_changed_in_place_beside_folded_lists,
             keys_change_entries_of_a_list_in_place,
             keys_move_in_a_list_and_an_entry,
             a_file_is_previewed_imported_followed_and_undone,
@@ -361,6 +362,23 @@ async def the_home_page_saves_urls_searches_words_and_follows_jobs(site):
     await page.press("#url", "Control+v")
     await page.locator("[data-jobs] li").first.wait_for()
     assert (saved, tagged) == (["http://a.example/1"], 1)
+
+
+async def a_row_is_changed_in_place_beside_folded_lists(site):
+    page = await site.open("/snapshots?q=clever")
+    for n in range(12):
+        await page.request.post("/api/v1/lists", data={"path": f"List {n}"})
+    await page.reload()
+    assert await page.locator(".rail summary .n").count() == 1
+    counts = page.locator(".rail a > .n").evaluate_all
+    before = await counts("all => all.map(each => each.innerHTML)")
+    await page.locator(".item").first.hover()
+    await page.locator(".item .tools [name=is_starred]").first.click()
+    await page.get_by_role("button", name="Undo").wait_for()
+    assert await counts("all => all.map(each => each.innerHTML)") == before
+    await page.get_by_role("button", name="Undo").click()
+    await page.get_by_text("Undone.").wait_for()
+    await page.close()
 
 
 async def keys_change_entries_of_a_list_in_place(site):
