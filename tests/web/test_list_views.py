@@ -1,13 +1,18 @@
 """Icons and pictures in lists, in three densities."""
 
 import re
+from datetime import UTC, datetime
 from io import BytesIO
 
 import pytest
 from aiohttp import web
 from PIL import Image
 
+from archiver.db import new_entries
 from archiver.db.engine import AsyncConnection
+from archiver.http.urls import hash_url
+from archiver.model.annotation import Annotation
+from archiver.model.seed import Seed
 from archiver.web.rendering import Density
 from tests.conftest import filled_by
 
@@ -67,6 +72,21 @@ async def test_each_density_shows_its_details(client):
     assert [page.count('class="cover titled"') for page in pages.values()] == [0, 0, 2]
     assert [page.count('class="icon"') for page in pages.values()] == [3, 3, 3]
     assert ['class="excerpt' in page for page in pages.values()] == [True, False, True]
+
+
+async def test_a_heading_stands_above_each_day_with_several_entries(client, runtime):
+    days = {"a": 4, "b": 3, "c": 3, "d": 2, "e": 1}
+    seeds = [
+        Seed(hash_url(url), url, "a.example", Annotation(url, datetime(2020, 1, day, tzinfo=UTC)))
+        for name, day in days.items()
+        for url in [f"http://a.example/{name}"]
+    ]
+    async with runtime.db.write() as conn:
+        await new_entries.receive(conn, seeds, now=datetime.now(UTC), recapture=False)
+
+    page = await page_text(client, "/snapshots?q=site:a.example&view=comfortable&sort=newest")
+    rows = re.findall(r'class="day"><h2><time datetime="([^"]+)|class="item( after-day)?', page)
+    assert [a or b for a, b in rows] == ["", "2020-01-03", "", "", " after-day", ""]
 
 
 async def test_a_longer_list_needs_no_more_queries(client, monkeypatch):
