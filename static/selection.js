@@ -31,6 +31,19 @@ if (all) {
   });
 }
 
+// The tag button of a row opens the tag menu of the selection, with only this row selected.
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-tag-row]");
+  const field = document.querySelector("#with_tags");
+  if (!button || !form?.contains(field) || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  form.reset();
+  button.closest(".item").querySelector("input").checked = true;
+  showCount();
+  field.closest("details").open = true;
+  field.focus();
+});
+
 // Replaces the list with its current state. Focus stays on the same element, or moves to the one
 // that replaced it.
 function show(page, changed) {

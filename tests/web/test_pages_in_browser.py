@@ -378,6 +378,14 @@ async def a_row_is_changed_in_place_beside_folded_lists(site):
     assert await counts("all => all.map(each => each.innerHTML)") == before
     await page.get_by_role("button", name="Undo").click()
     await page.get_by_text("Undone.").wait_for()
+
+    await page.locator(".item").nth(1).hover()
+    await page.locator(".item .tools [data-tag-row]").nth(1).click()
+    await page.keyboard.type("kites")
+    await page.keyboard.press("Enter")
+    await page.locator("details[open] button.primary").click()
+    await page.get_by_text("Changed 1 entry.").wait_for()
+    assert await page.locator(".item:nth-of-type(2) .tags").inner_text() == "kites"
     await page.close()
 
 
