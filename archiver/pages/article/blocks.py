@@ -21,7 +21,7 @@ def is_phrasing(element: Element) -> bool:
 
 def has_block(element: Element) -> bool:
     """Return whether an element contains a block."""
-    return any(each.tag in BLOCKS for each in element.iterdescendants())
+    return next(element.iterdescendants(*BLOCKS), None) is not None
 
 
 def part_at_breaks(root: Element) -> None:
