@@ -262,7 +262,8 @@ class App:
     def subscriptions(self) -> "Subscriptions":
         from archiver.services.feeds import FeedChecks, Subscriptions
 
-        return Subscriptions(self.settings.data, self.db, FeedChecks(self.context, self.wake_crawl))
+        checks = FeedChecks(self.context, self.own_writer, self.wake_crawl)
+        return Subscriptions(self.settings.data, self.db, checks)
 
     @cached_property
     def change_stream(self) -> "ChangeStream":

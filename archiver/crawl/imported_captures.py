@@ -263,7 +263,7 @@ _Identity = tuple[str, str, PayloadDigest, int, str | None]
 
 
 class CaptureImporter:
-    """Import of captures. The recorder of ``context`` must be running and have no other users."""
+    """Import of captures. The recorder of ``context`` must be running."""
 
     def __init__(self, context: CrawlContext) -> None:
         self._context = context

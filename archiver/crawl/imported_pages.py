@@ -542,10 +542,7 @@ _SEARCHED_BYTES = 4096
 
 
 class SavedPageImporter:
-    """Import of saved pages.
-
-    The recorder of ``context`` must be running and have no other users.
-    """
+    """Import of saved pages. The recorder of ``context`` must be running."""
 
     def __init__(self, context: CrawlContext) -> None:
         self._context = context
@@ -577,7 +574,7 @@ class SavedPageImporter:
             )
             digests = [page[0].exchange.payload_digest for page in captures]
             await self._captures.captures([each for page in captures for each in page])
-            await self._context.recorder.drain()
+            await self._context.recorder.flush()
             ends = [
                 await self._pages.take(
                     ForeignPage(_timestamp(each), each.seed, digest, import_id=import_id)

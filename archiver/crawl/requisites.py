@@ -324,8 +324,9 @@ class Requisites:
         return {
             url: each
             for url, each in stored.items()
-            # An earlier error may be fixed by now.
-            if each.timestamp > after[urls[url]] and (urls[url] or each.status < 400)
+            # An earlier error may be fixed by now. A time in the future is a wrong one.
+            if after[urls[url]] < each.timestamp <= to_timestamp(now)
+            and (urls[url] or each.status < 400)
         }
 
     def _max_age(self, *, is_preview_image: bool) -> float:

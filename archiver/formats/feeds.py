@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import unescape
@@ -72,7 +72,7 @@ def _read(file: SourceFile) -> Iterator[Bookmark]:
     )
     base = file.url or _base_of(dict(feed.feed))
     for entry in feed.entries:
-        yield _item(dict(entry), base)
+        yield _item(dict(entry), base, _shortest_article(file))
 
 
 def _base_of(feed: Mapping[str, Any]) -> str:
@@ -83,7 +83,15 @@ def _base_of(feed: Mapping[str, Any]) -> str:
     return first_text((*self_links, str(feed.get("link", ""))))
 
 
-def _item(entry: Mapping[str, Any], base: str) -> Bookmark:
+def _shortest_article(file: SourceFile) -> int:
+    """Return the length from which content becomes an article, not a field of the source record.
+
+    Items of a followed feed have no source record.
+    """
+    return 1 if file.url else _MAX_FIELD + 1
+
+
+def _item(entry: Mapping[str, Any], base: str, shortest: int) -> Bookmark:
     links: dict[str, list[str]] = {}
     # Links to HTML come first, since other types are other representations of the same page.
     for each in sorted(entry.get("links", ()), key=_is_not_a_page):
@@ -99,7 +107,7 @@ def _item(entry: Mapping[str, Any], base: str) -> Bookmark:
             *(hrefs[0] for rel in _OTHER_RELATIONS if (hrefs := links.get(rel))),
         )
     )
-    article = _article(entry)
+    article = _article(entry, shortest)
     fields = {
         name: _field_value(value) for name, value in entry.items() if _is_metadata_field(name)
     }
@@ -151,12 +159,12 @@ def _add_name(values: list[str], text: str) -> None:
         values.append(text)
 
 
-def _article(entry: Mapping[str, Any]) -> str:
-    """Return an item's HTML article if it is too long for the source record; else empty."""
-    contents: Iterable[Any] = (*entry.get("content", ()), entry.get("summary_detail") or {})
-    for each in contents:
+def _article(entry: Mapping[str, Any], shortest: int) -> str:
+    """Return an item's HTML article, or its long HTML summary; else empty."""
+    contents = [(each, shortest) for each in entry.get("content", ())]
+    for each, least in (*contents, (entry.get("summary_detail") or {}, _MAX_FIELD + 1)):
         text = text_of(each.get("value"))
-        if each.get("type") in _HTML_TYPES and len(text) > _MAX_FIELD and has_article(text):
+        if each.get("type") in _HTML_TYPES and len(text) >= least and has_article(text):
             return text
     return ""
 
@@ -177,13 +185,13 @@ def _read_json(file: SourceFile) -> Iterator[Bookmark]:
             elif name in ("feed_url", "home_page_url"):
                 base = base or text_of(value)
 
-    return bookmarks_of(items(), lambda row: _json_item(row, base))
+    return bookmarks_of(items(), lambda row: _json_item(row, base, _shortest_article(file)))
 
 
-def _json_item(row: Row, base: str) -> Bookmark:
+def _json_item(row: Row, base: str, shortest: int) -> Bookmark:
     external_url = row.text("externalurl")
     article = text_of(row.peek("contenthtml"))
-    is_long = len(article) > _MAX_FIELD and has_article(article)
+    is_long = len(article) >= shortest and has_article(article)
     if is_long:
         row.drop("contenthtml")
     identifier = text_of(row.peek("id"))

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from io import BytesIO
@@ -10,18 +11,19 @@ from pathlib import Path
 from archiver.config import show_size
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.feed_requests import FeedResponse, request_feed
+from archiver.crawl.imported_pages import SavedPageImporter
 from archiver.db import entries, feeds, new_entries, snapshots
 from archiver.db.engine import Database
 from archiver.errors import ConfigurationError, FetchError, InputError, NotFound, UnreadableFile
 from archiver.formats.feeds import FORMS, feed_title
-from archiver.formats.import_process import open_links
+from archiver.formats.import_process import Batch, open_links
 from archiver.formats.outlines import MAX_BYTES, MAX_FEEDS, read_subscriptions, write_subscriptions
 from archiver.http.urls import host, parse_url, with_scheme
 from archiver.logs import get_log
 from archiver.model.failure import Failure
 from archiver.model.feed import NO_FEED, FeedState, FollowedFeed, Subscription, source_of
 from archiver.model.imports import as_message
-from archiver.model.seed import Seed
+from archiver.model.seed import SavedPage, Seed
 from archiver.pages.worker_messages import Document
 from archiver.services.entries import clean_tags
 from archiver.services.search_results import ListedEntry, shown_of
@@ -46,10 +48,22 @@ class OtherFormat(NoFeed):
 
 
 class FeedChecks:
-    """Checks of feeds for new items. ``on_queued`` is called after new items are queued."""
+    """Checks of feeds for new items.
 
-    def __init__(self, context: CrawlContext, on_queued: Callable[[], None]) -> None:
+    Args:
+        context: the crawl whose guard and limits apply to requests for feeds.
+        open_writer: opens a context whose recorder is running, for articles in feeds.
+        on_queued: called after new items are queued.
+    """
+
+    def __init__(
+        self,
+        context: CrawlContext,
+        open_writer: Callable[[], AbstractAsyncContextManager[CrawlContext]],
+        on_queued: Callable[[], None],
+    ) -> None:
         self._context = context
+        self._open_writer = open_writer
         self._on_queued = on_queued
         self._interval = context.settings.feed_interval
         self.pause = min(PAUSE_SECONDS, self._interval)
@@ -112,7 +126,7 @@ class FeedChecks:
                 etag=before.etag if before and not everything else "",
                 modified=before.modified if before and not everything else "",
             )
-            items = await self._items(response) if response.is_modified else []
+            items = await self._items(response) if response.is_modified else Batch()
         except FetchError as error:
             return await self._failed(followed, error.failure)
         except (NoFeed, UnreadableFile) as error:
@@ -121,7 +135,7 @@ class FeedChecks:
             followed, response, items, None if everything else began_at
         )
 
-    async def _items(self, response: FeedResponse) -> list[Seed]:
+    async def _items(self, response: FeedResponse) -> Batch:
         """Parse the items of a feed in a worker process.
 
         Raises:
@@ -157,7 +171,7 @@ class FeedChecks:
                 number=len(batch.rejected),
                 problem=as_message(batch.rejected[0].reason),
             )
-        return [each.seed for each in batch.seeds[:MAX_ITEMS]]
+        return batch
 
     async def _linked_feed(self, response: FeedResponse) -> str:
         if not response.is_page:
@@ -194,14 +208,15 @@ class FeedChecks:
         self,
         followed: FollowedFeed,
         response: FeedResponse,
-        items: Sequence[Seed],
+        batch: Batch,
         began_at: datetime | None,
     ) -> FollowedFeed:
-        """Store the result of a check, and queue the new items.
+        """Store the result of a check, queue the new items, and store the articles in them.
 
         ``began_at`` is the start of the check; None to queue older items too.
         """
         now = self._now()
+        items = [each.seed for each in batch.seeds[:MAX_ITEMS]]
         state = self._state_after(followed.state, response, now)
         subscription = followed.subscription
         if response.is_modified and not subscription.title:
@@ -231,6 +246,15 @@ class FeedChecks:
             await feeds.put_state(conn, subscription.url, state)
         if annotated:
             self._on_queued()
+        articles = {batch.seeds[each.place].seed.hash_url: each.page for each in batch.pages}
+        pages = [
+            SavedPage(each, articles[each.hash_url], is_dated=True)
+            for each in annotated
+            if each.hash_url in articles
+        ]
+        if pages:
+            async with self._open_writer() as context:
+                await SavedPageImporter(context).take(pages, source_of(subscription.url))
         return FollowedFeed(subscription, state)
 
     def _state_after(
@@ -266,10 +290,14 @@ def _is_since(item: Seed, subscription: Subscription, began_at: datetime) -> boo
 
 
 def _annotated(item: Seed, subscription: Subscription, now: datetime) -> Seed:
-    """Return an item with the tags of the subscription, without its own note and folders."""
+    """Return an item with the tags of the subscription, without its own note and folders.
+
+    It is dated one second before ``now``, because the article in the feed becomes a snapshot of
+    that second, and two snapshots of an entry must not have the same second.
+    """
     annotation = replace(
         item.annotation,
-        added_at=now,
+        added_at=now - timedelta(seconds=1),
         tags=subscription.tags,
         note="",
         source=source_of(subscription.url),

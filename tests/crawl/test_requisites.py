@@ -2,8 +2,10 @@ import asyncio
 import gzip
 
 import pytest
+from sqlalchemy import update
 
 from archiver.crawl.requisites import Requisites
+from archiver.db.schema import capture_table
 from archiver.http.urls import host
 from archiver.model.failure import FailureKind
 from archiver.model.requisite import Requisite, RequisiteKind
@@ -109,6 +111,19 @@ async def test_a_stored_resource_is_not_fetched_by_the_next_process(start_crawl,
             await crawl.run()
 
     assert live.requests["/site.css"] == 1
+
+
+async def test_a_stored_resource_with_a_time_in_the_future_is_fetched_again(start_crawl, live):
+    live.put("/site.css", "p {}", kind="text/css")
+    for name in ("foxes", "bears"):
+        async with start_crawl(requisite_max_age=0) as crawl:
+            head = '<link rel="stylesheet" href="/site.css">'
+            await crawl.queue(live.article(name, head=head))
+            await crawl.run()
+            async with crawl.context.db.write() as conn:
+                await conn.execute(update(capture_table).values(timestamp=30000101000000))
+
+    assert live.requests["/site.css"] == 2
 
 
 async def test_a_failed_resource_is_not_requested_again_soon(recording, live):

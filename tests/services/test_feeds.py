@@ -13,6 +13,7 @@ from archiver.services.reindex import reindex
 from archiver.services.user_files import FEEDS as NAME
 from tests.raw_server import raw_web
 
+MODULE = "http://purl.org/rss/1.0/modules/content/"
 YESTERDAY = datetime.now(UTC) - timedelta(days=1)
 
 
@@ -25,6 +26,7 @@ class Feed:
         self.items = {}
         self.headers = {}
         self.status = 200
+        self.content = ""
         self.requests = []
 
     def post(self, name, *, at=None):
@@ -35,10 +37,11 @@ class Feed:
         self.requests.append(request.headers)
         items = "".join(
             f"<item><title>Post</title><link>{url}</link><category>theirs</category>"
-            f"<pubDate>{format_datetime(at)}</pubDate></item>"
+            f"<pubDate>{format_datetime(at)}</pubDate>{self.content}</item>"
             for url, at in self.items.items()
         )
-        body = f"<rss version='2.0'><channel><title>A &amp; B</title>{items}</channel></rss>"
+        channel = f"<channel><title>A &amp; B</title>{items}</channel>"
+        body = f"<rss version='2.0' xmlns:content='{MODULE}'>{channel}</rss>"
         return web.Response(
             text=body, status=self.status, headers=self.headers, content_type="application/rss+xml"
         )
@@ -66,6 +69,35 @@ async def test_new_items_of_a_feed_are_captured_with_its_tags(archive, feed):
     assert result[new].snapshot_count == 1
     assert result[new].annotation.tags == ("paper",)
     assert result[new].annotation.source == f"feed:{feed.url}"
+
+
+async def check_article(archive, feed):
+    """Check a feed in which a new item has an article; return the entry and the article."""
+    feed.post("old", at=YESTERDAY)
+    await archive.subscriptions.follow(feed.url)
+    feed.content = "<content:encoded>&lt;p>Kites need wind.&lt;/p></content:encoded>"
+    url = feed.live.url("/new")
+    feed.items[url] = datetime.now(UTC) + timedelta(seconds=2)
+    await archive.subscriptions.check(feed.url)
+    await archive.crawling.work()
+    entry = (await listed(archive))[url]
+    first = await archive.entries.snapshot(url, entry.annotation.saved_at.strftime("%Y%m%d%H%M%S"))
+    return entry, first.text
+
+
+async def test_an_article_in_a_feed_is_kept_if_its_page_cannot_be_fetched(archive, feed):
+    entry, article = await check_article(archive, feed)
+    assert entry.failure
+    assert entry.snapshot_count == 1
+    assert "Kites need wind." in article
+
+
+async def test_a_page_is_captured_besides_its_article_in_a_feed(archive, feed):
+    feed.live.article("new")
+    entry, article = await check_article(archive, feed)
+    assert not entry.failure
+    assert entry.snapshot_count == 2
+    assert "Kites need wind." in article
 
 
 async def test_deleted_items_of_a_feed_are_not_saved_again(archive, feed):
