@@ -40,6 +40,11 @@ def test_unknown_languages_and_too_long_code_stay_plain(html):
     assert coloured(html) == html
 
 
+def test_code_that_takes_long_to_highlight_stays_plain():
+    html = code("a " * 9000, "java")
+    assert coloured(html) == html
+
+
 def test_classes_of_a_page_are_removed():
     html = '<span class="k">a</span><span class="alert">b</span><p class="k">c</p>'
 
