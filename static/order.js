@@ -3,9 +3,18 @@ const { base } = document.documentElement.dataset;
 const parentOf = (path) => (path.match(/^(.*[^\\])\/(?:[^\\/]|\\.)+$/) ?? ["", ""])[1];
 
 async function place(path, parent, before) {
-  const answer = await fetch(`${base}/lists`, { method: "POST", body: new URLSearchParams({ do: "place", path, parent, before }) });
-  if (location.pathname === `${base}/lists`) location.assign(answer.url);
-  else location.reload();
+  const values = { do: "place", path, parent, before };
+  try {
+    const answer = await fetch(`${base}/lists`, { method: "POST", body: new URLSearchParams(values) });
+    if (!answer.ok) throw new Error(answer.statusText);
+    if (location.pathname === `${base}/lists`) location.assign(answer.url);
+    else location.reload();
+  } catch { // sent again as browsers do it: the answer says what is wrong
+    const form = Object.assign(document.createElement("form"), { method: "post", action: `${base}/lists` });
+    for (const [name, value] of Object.entries(values)) form.append(Object.assign(document.createElement("input"), { type: "hidden", name, value }));
+    document.body.append(form);
+    form.submit();
+  }
 }
 
 for (const box of document.querySelectorAll("[data-order]")) {

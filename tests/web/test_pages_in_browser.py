@@ -204,6 +204,9 @@ async def a_list_is_moved_by_dragging_it_in_the_side_bar(site):
         "document.querySelector('.rail [data-name]').dataset.name === 'Maps'"
     )
     moved = await rows.evaluate_all(names)
+    await site.runtime.lists.delete("Maps")
+    await page.drag_and_drop(".rail [data-name=Maps]", ".rail [data-name=Kites]")
+    await page.get_by_role("alert").get_by_text("There is no list “Maps”.").wait_for()
     await page.close()
     assert moved.index("Maps") < moved.index("Birds") < moved.index("Kites")
 
