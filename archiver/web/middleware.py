@@ -39,7 +39,6 @@ from archiver.web.responses import (
     takes_own_gzip,
     vary,
 )
-from archiver.web.views import StepView
 
 REPLAY_ORIGIN_ROUTES = frozenset({"replay", "healthz"})
 
@@ -183,9 +182,8 @@ async def authenticate(request: web.Request, handler: Handler) -> web.StreamResp
     if admitted:
         return await handler(request)
     if _is_from_bookmarklet(request):
-        return render(
-            request, "pages/step.html", StepView(origin.with_base(request, request.raw_path))
-        )
+        onward = origin.with_base(request, request.raw_path)
+        return render(request, "pages/step.html", title=Message("One moment"), onward=onward)
     address = _requested_memento(request)
     if address is not None:
         return passage(request, address)

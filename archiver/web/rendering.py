@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cache, lru_cache, partial
-from typing import Protocol
+from types import SimpleNamespace
+from typing import Any
 from urllib.parse import urlsplit
 from zlib import crc32
 
@@ -29,7 +31,6 @@ from archiver.web.app_keys import RUNTIME, SIGNED_IN, WORDINGS
 from archiver.web.origin import base_path, without_base
 from archiver.web.responses import vary
 from archiver.web.static_files import preview_image_path, static_files
-from archiver.web.views import SideBar
 from archiver.web.wording import (
     Wording,
     failure_label,
@@ -158,30 +159,58 @@ TINTS = 6
 _DIRECTION_CHANGES = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 
-class View(Protocol):
-    """A dataclass of ``views``, with the data of a template."""
+@dataclass(frozen=True, slots=True)
+class SideBar:
+    """Data of the navigation at the side.
 
-    @property
-    def title(self) -> str | Message:
-        """Return the page's title."""
+    Attributes:
+        lists: the first lists, in depth-first order.
+        current: the list that the page shows; None if it shows none.
+        count: number of all lists.
+        is_whole: whether the page also shows the entries of nested lists.
+        tags: the most used tags, with their number of entries.
+        unread: number of unread entries.
+        current_url: the path of the page, with its search as a parameter.
+        can_render: whether a browser can render pages.
+    """
+
+    lists: tuple[EntryList, ...]
+    current: EntryList | None
+    count: int
+    is_whole: bool
+    tags: tuple[tuple[str, int], ...]
+    unread: int
+    current_url: str
+    can_render: bool
 
 
 def render(
     request: web.Request,
     template: str,
-    view: View,
     *,
+    title: str | Message,
     side: SideBar | None = None,
     activity: Activity | None = None,
     status: int = 200,
+    **view: object,
 ) -> web.Response:
-    """Render a template in the request's language; ``side`` and ``activity`` are optional."""
+    """Render a template in the request's language.
+
+    Args:
+        request: the request.
+        template: file of the template.
+        title: title of the page.
+        side: navigation; None for a page without.
+        activity: progress of the crawl; None for a page without.
+        status: status of the response.
+        view: values that the template reads as attributes of ``view``.
+    """
     wording = wording_of(request)
     text = (
         environment(wording, base_path(request))
         .get_template(template)
         .render(
-            view=view,
+            view=SimpleNamespace(title=title, **view),
             side=side,
             activity=activity,
             theme=theme_of(request),
@@ -382,15 +411,9 @@ def _list_shown(lists: Sequence[EntryList], query: str) -> tuple[EntryList | Non
 
 
 async def render_with_sidebar(
-    request: web.Request, template: str, view: View, *, status: int = 200
+    request: web.Request, template: str, *, side: SideBar | None = None, **view: Any
 ) -> web.Response:
-    """Render a page with the navigation and the progress of the crawl."""
-    return await render_page(request, template, view, await side_bar(request), status=status)
-
-
-async def render_page(
-    request: web.Request, template: str, view: View, side: SideBar, *, status: int = 200
-) -> web.Response:
-    """Render a page with a given navigation and the progress of the crawl."""
+    """Render a page as ``render`` does, with the navigation and the progress of the crawl."""
+    side = side or await side_bar(request)
     activity = await request.app[RUNTIME].navigation.activity()
-    return render(request, template, view, side=side, activity=activity, status=status)
+    return render(request, template, side=side, activity=activity, **view)

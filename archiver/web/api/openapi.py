@@ -30,6 +30,7 @@ from archiver.model.imports import (
 )
 from archiver.model.job import Job, QueueCounts
 from archiver.model.listing import Sort, Summary
+from archiver.model.message import Message
 from archiver.services.comparison import SnapshotDifference
 from archiver.services.deletion import Deleted, Restored
 from archiver.services.editing import Edited, TagInUse
@@ -57,7 +58,6 @@ from archiver.web.app_keys import OPERATIONS, RUNTIME
 from archiver.web.origin import base_path, public_origin
 from archiver.web.rendering import render_with_sidebar
 from archiver.web.uploads import PAGE_TYPES
-from archiver.web.views import ApiView
 
 Json = dict[str, Any]
 
@@ -320,7 +320,10 @@ async def document(request: web.Request) -> web.StreamResponse:
 
 async def page(request: web.Request) -> web.StreamResponse:
     """Explain the API to people, with examples and all routes."""
-    view = ApiView(
+    return await render_with_sidebar(
+        request,
+        "pages/api.html",
+        title=Message("API"),
         origin=public_origin(request) + base_path(request),
         needs_token=request.app[RUNTIME].access.is_locked,
         operations=tuple(
@@ -328,7 +331,6 @@ async def page(request: web.Request) -> web.StreamResponse:
             for each in request.app[OPERATIONS]
         ),
     )
-    return await render_with_sidebar(request, "pages/api.html", view)
 
 
 @lru_cache(1)

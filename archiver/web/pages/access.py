@@ -8,7 +8,7 @@ from aiohttp import web
 
 from archiver.errors import InputError
 from archiver.model.message import Message
-from archiver.services.access import Scope, Session, Token
+from archiver.services.access import Scope, Session
 from archiver.web import auth
 from archiver.web.app_keys import RUNTIME, SESSION, SIGNED_IN
 from archiver.web.rendering import render, render_with_sidebar
@@ -23,50 +23,22 @@ class SessionView:
     is_this: bool
 
 
-@dataclass(frozen=True, slots=True)
-class AccessView:
-    """Data of the access page.
-
-    Attributes:
-        has_password: whether a password is set.
-        is_configured: whether the password comes from the settings.
-        tokens: API tokens.
-        sessions: browser sessions.
-        made: the token that was just created, shown once; else empty.
-        problem: why the request failed.
-        done: what happened to the password: ``set``, ``removed`` or empty.
-    """
-
-    has_password: bool
-    is_configured: bool
-    tokens: tuple[Token, ...]
-    sessions: tuple[SessionView, ...]
-    made: str = ""
-    problem: Message | str = ""
-    done: str = ""
-    title: str | Message = Message("Access")
-
-
-@dataclass(frozen=True, slots=True)
-class LoginView:
-    """Data of the login page.
-
-    Attributes:
-        next_path: the page to open after login.
-    """
-
-    next_path: str
-    problem: Message | str = ""
-    title: str | Message = Message("Sign in")
-
-
 async def form(request: web.Request) -> web.StreamResponse:
     """Show the login form; signed-in users are redirected."""
     target = auth.local_path(request.query.get("next", "/"))
     if request[SIGNED_IN]:
         raise web.HTTPSeeOther(target)
-    view = LoginView(target)
-    return render(request, "pages/login.html", view)
+    return _login_page(request, target)
+
+
+def _login_page(
+    request: web.Request, target: str, *, problem: Message | str = "", status: int = 200
+) -> web.Response:
+    """Show the login form; ``target`` is the page to open after login."""
+    title = Message("Sign in")
+    return render(
+        request, "pages/login.html", title=title, status=status, next_path=target, problem=problem
+    )
 
 
 async def sign_in(request: web.Request) -> web.StreamResponse:
@@ -74,8 +46,7 @@ async def sign_in(request: web.Request) -> web.StreamResponse:
     sent = await request.post()
     target = auth.local_path(str(sent.get("next", "/")))
     if not await auth.check_password(request, str(sent.get("password", ""))):
-        view = LoginView(target, problem=Message("Wrong password."))
-        return render(request, "pages/login.html", view, status=401)
+        return _login_page(request, target, problem=Message("Wrong password."), status=401)
     response = web.Response(status=303, headers={"Location": target})
     await auth.start_session(request, response)
     return response
@@ -126,7 +97,11 @@ async def access(
     """Show the access page."""
     control = request.app[RUNTIME].access
     session = control.session(request[SESSION])
-    view = AccessView(
+    return await render_with_sidebar(
+        request,
+        "pages/access.html",
+        title=Message("Access"),
+        status=status,
         has_password=control.password_version is not None,
         is_configured=control.is_configured,
         tokens=control.tokens,
@@ -138,7 +113,6 @@ async def access(
         problem=problem,
         done=request.query.get("done", ""),
     )
-    return await render_with_sidebar(request, "pages/access.html", view, status=status)
 
 
 def browser_name(user_agent: str) -> Message | str:

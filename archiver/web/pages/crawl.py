@@ -8,34 +8,41 @@ from multidict import MultiMapping
 
 from archiver.errors import InputError
 from archiver.model.listing import ListingQuery
+from archiver.model.message import Message
 from archiver.web.app_keys import RUNTIME
 from archiver.web.pages.editing import back, query_of, return_path
 from archiver.web.rendering import render, render_with_sidebar
-from archiver.web.views import CrawlView, ProgressView
 
 
 async def work(request: web.Request) -> web.StreamResponse:
     """Show jobs, waiting hosts, and failures."""
-    oversight = request.app[RUNTIME].crawl_status
-    view = CrawlView(
-        await oversight.state(),
-        archives=request.app[RUNTIME].recovery.archives,
-        backlog=uploading.backlog if (uploading := request.app[RUNTIME].uploading) else None,
-        incomplete_exports=sum(
-            bool(each.problem) for each in await request.app[RUNTIME].export_jobs.all()
-        ),
-        done=request.query.get("done", ""),
-        imports=tuple(
-            each for each in await request.app[RUNTIME].import_statuses.recent() if each.is_open
-        ),
+    app = request.app[RUNTIME]
+    outcome, count = outcome_of(request)
+    return await render_with_sidebar(
+        request,
+        "pages/crawl.html",
+        title=Message("Activity"),
+        work=await app.crawl_status.state(),
+        archives=app.recovery.archives,
+        backlog=app.uploading.backlog if app.uploading else None,
+        incomplete_exports=sum(bool(each.problem) for each in await app.export_jobs.all()),
+        outcome=outcome,
+        count=count,
+        imports=[each for each in await app.import_statuses.recent() if each.is_open],
     )
-    return await render_with_sidebar(request, "pages/crawl.html", view)
+
+
+def outcome_of(request: web.Request) -> tuple[str, int]:
+    """Return the parts of ``done``, which says what an action did, such as ``queued-3``."""
+    outcome, _, digits = request.query.get("done", "").partition("-")
+    is_number = digits.isascii() and digits.isdigit() and len(digits) < 12
+    return outcome, int(digits) if is_number else 0
 
 
 async def progress(request: web.Request) -> web.StreamResponse:
     """Show the progress of the crawl alone, for the top bar of open pages."""
     activity = await request.app[RUNTIME].navigation.activity()
-    return render(request, "activity.html", ProgressView(), activity=activity)
+    return render(request, "activity.html", title="", activity=activity)
 
 
 async def redirect_from_crawl(request: web.Request) -> web.StreamResponse:

@@ -2,7 +2,7 @@
 
 import csv
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -11,13 +11,57 @@ from multidict import MultiMapping
 
 from archiver.errors import InputError, NotFound
 from archiver.model.annotation import AnnotationChange
-from archiver.model.listing import ListingQuery
+from archiver.model.entry import Entry
+from archiver.model.listing import ListingQuery, Summary
+from archiver.model.message import Message
+from archiver.services.deletion import Deleted
 from archiver.services.editing import Edited, Editing
 from archiver.web import auth
 from archiver.web.api.json_http import list_query, parse_list_query
 from archiver.web.app_keys import RUNTIME
 from archiver.web.rendering import render_with_sidebar
-from archiver.web.views import DeleteView, EditNotice, RejectedChangesView, RestoreResult
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreResult:
+    """Result of undoing a deletion.
+
+    Attributes:
+        count: number of restored entries, or of restored snapshots of one entry.
+        not_restored: number of entries that were not restored, because they were saved or
+            deleted again.
+        is_lost: whether the deletion can no longer be undone.
+    """
+
+    count: int
+    not_restored: int
+    is_lost: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EditNotice:
+    """Notice about the last change, which can be undone, or about its undo.
+
+    Attributes:
+        back: the page to return to after the undo.
+        edited: changed entries.
+        is_undone: whether the undo changed any entry; None if this is not about an undo.
+        deleted: deleted entries.
+        restored: result of undoing a deletion.
+        is_nothing: whether nothing was changed because no entry was selected.
+        queued: number of pages queued again.
+        rescued: number of pages requested from public archives.
+    """
+
+    back: str
+    edited: Edited | None = None
+    is_undone: bool | None = None
+    deleted: Deleted | None = None
+    restored: RestoreResult | None = None
+    is_nothing: bool = False
+    queued: int = 0
+    rescued: int = 0
+
 
 _LISTED = ("q", "tag", "host", "status")
 _SELECTION = (*_LISTED, "entry", "scope", "back")
@@ -37,8 +81,16 @@ async def edit_selected(request: web.Request) -> web.StreamResponse:
     try:
         edited = await _edit_selected(request.app[RUNTIME].editing, form, refs)
     except InputError as error:
+        fields = [(name, str(value)) for name, value in form.items()]
         return await render_with_sidebar(
-            request, "pages/edit_again.html", _rejected_changes(form, error), status=400
+            request,
+            "pages/edit_again.html",
+            title=Message("Nothing was changed"),
+            status=400,
+            why=error.sentence,
+            typed={name: value for name, value in fields if name not in _SELECTION},
+            selection=[(name, value) for name, value in fields if name in _SELECTION],
+            back=return_path(form, "/snapshots"),
         )
     return back(form, "/snapshots", edit=edited.id)
 
@@ -49,13 +101,6 @@ async def _edit_selected(editing: Editing, form: MultiMapping[Any], refs: Sequen
     if form.get("scope") == "all":
         return await editing.change_matching(query_of(form), change)
     return await editing.change(refs, change)
-
-
-def _rejected_changes(form: MultiMapping[Any], error: InputError) -> RejectedChangesView:
-    fields = [(name, str(value)) for name, value in form.items()]
-    selection = tuple((name, value) for name, value in fields if name in _SELECTION)
-    typed = {name: value for name, value in fields if name not in _SELECTION}
-    return RejectedChangesView(error.sentence, typed, selection, return_path(form, "/snapshots"))
 
 
 async def undo(request: web.Request) -> web.StreamResponse:
@@ -179,16 +224,42 @@ async def confirm_deletion(request: web.Request) -> web.StreamResponse:
             timestamp=timestamp[:20],
         )
     listed = list_query(parse_list_query(request.query["in"])) if "in" in request.query else ""
-    back_to = f"/{key}/?{urlencode({'in': listed})}" if listed else f"/{key}/"
-    view = DeleteView(
-        (key,),
-        entries=(detail.entry,),
+    path = f"/{key}/?{urlencode({'in': listed})}" if listed else f"/{key}/"
+    return await _confirmation(request, path, [detail.entry], keys=[key], timestamp=timestamp)
+
+
+async def _confirmation(
+    request: web.Request,
+    path: str,
+    entries: Sequence[Entry],
+    *,
+    keys: Sequence[str] = (),
+    timestamp: str = "",
+    query: ListingQuery | None = None,
+) -> web.StreamResponse:
+    """Ask for confirmation of a deletion.
+
+    Args:
+        request: the request.
+        path: the page to return to.
+        entries: the first entries, as examples.
+        keys: hash_urls of the entries; empty for all results of ``query``.
+        timestamp: the snapshot to delete; empty for all snapshots.
+        query: the search whose results are deleted; None if ``keys`` names the entries.
+    """
+    app, summary = request.app[RUNTIME], Summary(len(keys), has_more=False)
+    return await render_with_sidebar(
+        request,
+        "pages/delete.html",
+        title=Message("Delete"),
+        back=path,
+        entries=entries,
+        keys=keys,
         timestamp=timestamp,
-        back=back_to,
-        listed=f"/snapshots?{listed}" if listed else "/snapshots",
-        days=request.app[RUNTIME].settings.bin_days,
+        query=query,
+        summary=await app.search.summary(query) if query else summary,
+        days=app.settings.bin_days,
     )
-    return await render_with_sidebar(request, "pages/delete.html", view)
 
 
 async def delete(request: web.Request) -> web.StreamResponse:
@@ -199,8 +270,7 @@ async def delete(request: web.Request) -> web.StreamResponse:
     if not (refs or is_all):
         return back(form, "/snapshots", nothing=1)
     if form.get("sure") != "1":
-        view = await _confirmation(request, form, () if is_all else refs)
-        return await render_with_sidebar(request, "pages/delete.html", view)
+        return await _confirm_selected(request, form, () if is_all else refs)
     if is_all:
         deleted = await deleting.matching(query_of(form))
     elif timestamp:
@@ -236,23 +306,13 @@ async def restore(request: web.Request) -> web.StreamResponse:
     return back(form, "/snapshots", restored=count, not_restored=restored.not_restored)
 
 
-async def _confirmation(
-    request: web.Request, form: Mapping[str, Any], refs: tuple[str, ...]
-) -> DeleteView:
-    runtime = request.app[RUNTIME]
-    path, days = str(form.get("back", "")), runtime.settings.bin_days
+async def _confirm_selected(
+    request: web.Request, form: Mapping[str, Any], refs: Sequence[str]
+) -> web.StreamResponse:
+    app, path = request.app[RUNTIME], str(form.get("back", ""))
     if refs:
-        entries = [(await runtime.entries.get(each)).entry for each in refs[:SHOWN]]
-        return DeleteView(refs, tuple(entries), days, count=len(refs), back=path)
+        entries = [(await app.entries.get(each)).entry for each in refs[:SHOWN]]
+        return await _confirmation(request, path, entries, keys=refs)
     query = query_of(form)
-    summary = await runtime.search.summary(query)
-    listing = await runtime.search.listing(query)
-    return DeleteView(
-        (),
-        tuple(each.entry for each in listing.items[:SHOWN]),
-        days,
-        count=summary.count,
-        has_more=summary.has_more,
-        query=query,
-        back=path,
-    )
+    entries = [each.entry for each in (await app.search.listing(query)).items[:SHOWN]]
+    return await _confirmation(request, path, entries, query=query)

@@ -1,12 +1,13 @@
 """Entry page: reader view, snapshots and details."""
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 from urllib.parse import urlencode
 
 from aiohttp import web
 
 from archiver.errors import InputError
-from archiver.model.listing import ListingQuery
 from archiver.model.message import Message
 from archiver.model.page import EXTRACTOR_VERSION, UNREAD, supersedes
 from archiver.model.rendering import Rendering
@@ -19,15 +20,36 @@ from archiver.web.api.json_http import list_query, parse_list_query
 from archiver.web.app_keys import PERMISSIONS, REFLECTS, RUNTIME
 from archiver.web.origin import replay_origin, service_origin
 from archiver.web.pages.editing import back, change_of, notice_of, parse_number
+from archiver.web.pages.snapshot import calendar
 from archiver.web.rendering import minutes_to_read, render_with_sidebar, wording_of
-from archiver.web.views import (
-    EditNotice,
-    EntryView,
-    NeighboursView,
-    RejectedEdit,
-    TextView,
-    calendar,
-)
+
+
+@dataclass(frozen=True, slots=True)
+class NeighboursView:
+    """The list from which an entry was opened, and the entries before and after it there.
+
+    Attributes:
+        list: query string of the list.
+        back: path of the list.
+        previous, next: paths of the neighbours; empty for none.
+        previous_title, next_title: titles of the neighbours.
+    """
+
+    list: str
+    back: str
+    previous: str
+    previous_title: str
+    next: str
+    next_title: str
+
+
+@dataclass(frozen=True, slots=True)
+class RejectedEdit:
+    """Submitted values of a rejected edit form by field name, and the error."""
+
+    why: Message
+    typed: Mapping[str, str]
+
 
 _READ_KINDS = frozenset({"article", "page", "pdf"})
 """Kinds of snapshots whose text is the result of the extractor."""
@@ -62,15 +84,27 @@ async def entry(
         listed=listed,
         past=parameters.get("past", "").split(".", 1),
     )
-    runtime = request.app[RUNTIME]
-    view = _view(request, reading, listed, await notice_of(request))
-    place = (await runtime.reading_places.all()).get(reading.detail.entry.hash_url)
-    view = replace(view, refused=refused, place=place)
-    if reading.shown is None:
-        view = replace(view, archives=runtime.recovery.archives)
-    elif reading.shown.snapshot.rendering is Rendering.NEEDED:
-        view = replace(view, browser_problem=runtime.crawling.browser_problem)
-    return await render_with_sidebar(request, "pages/entry.html", view, status=status)
+    app, detail, shown = request.app[RUNTIME], reading.detail, reading.shown
+    neighbours = reading.neighbours or (Neighbours(listed, None, None) if listed else None)
+    needs_browser = shown and shown.snapshot.rendering is Rendering.NEEDED
+    return await render_with_sidebar(
+        request,
+        "pages/entry.html",
+        title=detail.entry.title or detail.entry.url,
+        status=status,
+        detail=detail,
+        entry=detail.entry,
+        shown=shown,
+        years=calendar(each.timestamp for each in detail.snapshots),
+        neighbours=_neighbours(neighbours) if neighbours else None,
+        current_url=_own_url(request, neighbours) if neighbours else "",
+        notice=await notice_of(request),
+        refused=refused,
+        place=(await app.reading_places.all()).get(detail.entry.hash_url),
+        archives=() if shown else app.recovery.archives,
+        browser_problem=app.crawling.browser_problem if needs_browser else None,
+        **(_content(request, reading, shown) if shown else _NOTHING),
+    )
 
 
 async def add_slash(request: web.Request) -> web.StreamResponse:
@@ -92,7 +126,7 @@ async def text(request: web.Request) -> web.StreamResponse:
     key, at = request.match_info["hash_url"], request.query.get("at") or None
     detail = await request.app[RUNTIME].entries.snapshot(key, at)
     title = detail.entry.title or detail.entry.url
-    return await render_with_sidebar(request, "pages/text.html", TextView(detail, title))
+    return await render_with_sidebar(request, "pages/text.html", title=title, shown=detail)
 
 
 async def store_reading_position(request: web.Request) -> web.StreamResponse:
@@ -112,23 +146,18 @@ async def extract_again(request: web.Request) -> web.StreamResponse:
     raise web.HTTPSeeOther(f"/{key}/")
 
 
-def _view(
-    request: web.Request,
-    reading: Reading,
-    listed: ListingQuery | None,
-    notice: EditNotice | None,
-) -> EntryView:
-    detail, snapshot = reading.detail, reading.shown
-    title = detail.entry.title or detail.entry.url
-    view = EntryView(detail, snapshot, "", "", "", "nothing", 0, title, notice=notice)
-    view = replace(view, years=calendar(each.timestamp for each in detail.snapshots))
-    if listed:
-        neighbours = reading.neighbours or Neighbours(listed, None, None)
-        view = replace(
-            view, neighbours=_neighbours(neighbours), current_url=_own_url(request, neighbours)
-        )
-    if snapshot is None:
-        return view
+_NOTHING: dict[str, Any] = {
+    "kind": "nothing",
+    "outline": (),
+    "hits": 0,
+    "highlights": (),
+    "is_outdated": False,
+}
+"""Content of an entry without snapshots."""
+
+
+def _content(request: web.Request, reading: Reading, snapshot: SnapshotDetail) -> dict[str, Any]:
+    """Return what the template shows of the snapshot."""
     origin, capture = replay_origin(request), snapshot.snapshot.capture
     permissions = request.app[PERMISSIONS]
     permission = permissions.new(service_origin(request))
@@ -138,21 +167,20 @@ def _view(
         return origin + permissions.write(permission, address)
 
     kind = _kind(snapshot)
-    return replace(
-        view,
-        article=_article(request, reading.article, snapshot, write) if reading.article else "",
-        payload_url=write(payload),
-        payload_link=permissions.plain(payload),
-        kind=kind,
-        minutes=minutes_to_read(reading.word_count),
-        is_outdated=supersedes(EXTRACTOR_VERSION, snapshot.snapshot.extractor)
+    return {
+        "article": _article(request, reading.article, snapshot, write) if reading.article else "",
+        "payload_url": write(payload),
+        "payload_link": permissions.plain(payload),
+        "kind": kind,
+        "minutes": minutes_to_read(reading.word_count),
+        "is_outdated": supersedes(EXTRACTOR_VERSION, snapshot.snapshot.extractor)
         and snapshot.snapshot.extractor != UNREAD
         and snapshot.snapshot.rendering is not Rendering.DONE
         and kind in _READ_KINDS,
-        outline=reading.outline,
-        hits=reading.hits,
-        highlights=reading.highlights,
-    )
+        "outline": reading.outline,
+        "hits": reading.hits,
+        "highlights": reading.highlights,
+    }
 
 
 def _article(

@@ -1,6 +1,8 @@
 """Error pages."""
 
 from contextlib import suppress
+from http import HTTPStatus
+from typing import Any
 from urllib.parse import urlencode
 
 from aiohttp import web
@@ -11,10 +13,9 @@ from archiver.model.message import Message
 from archiver.replay.addresses import Modifier, ReplayAddress
 from archiver.web.app_keys import FRAME_REQUESTS, PERMISSIONS, RUNTIME, SESSION, SIGNED_IN
 from archiver.web.origin import is_replay_origin, with_base
-from archiver.web.rendering import View, render, render_with_sidebar
+from archiver.web.rendering import render, render_with_sidebar
 from archiver.web.replay_requests import FrameRequest, token_of
 from archiver.web.signing import Permission
-from archiver.web.views import ContinueView, ErrorView, NotArchivedView
 
 TITLES = {
     400: Message("Invalid request"),
@@ -40,13 +41,19 @@ async def error_page(
     request: web.Request, status: int, message: Message, *, is_in_bin: bool = False
 ) -> web.StreamResponse:
     """Render an error page; with ``is_in_bin``, it has a link to the bin."""
-    title = TITLES.get(status, Message("Error"))
-    view = ErrorView(status, message, title, is_in_bin=is_in_bin)
-    return await _with_navigation(request, "pages/error.html", view, status=status)
+    return await _with_navigation(
+        request,
+        "pages/error.html",
+        status=status,
+        title=TITLES.get(status, Message("Error")),
+        message=message,
+        needs_sign_in=status == HTTPStatus.UNAUTHORIZED,
+        is_in_bin=is_in_bin,
+    )
 
 
 async def _with_navigation(
-    request: web.Request, template: str, view: View, *, status: int
+    request: web.Request, template: str, *, status: int, **view: Any
 ) -> web.StreamResponse:
     """Render a page; include the navigation if the client may see it and it can be read."""
     is_locked = request.app[RUNTIME].access.is_locked
@@ -55,8 +62,8 @@ async def _with_navigation(
     if is_admitted and is_page and not is_replay_origin(request) and status != _UNAVAILABLE:
         # If the navigation can't be read either, the page says what happened without it.
         with suppress(Exception):
-            return await render_with_sidebar(request, template, view, status=status)
-    return render(request, template, view, status=status)
+            return await render_with_sidebar(request, template, status=status, **view)
+    return render(request, template, status=status, **view)
 
 
 async def not_in_archive(
@@ -72,10 +79,16 @@ async def not_in_archive(
         can_capture = True
     except InvalidUrl:
         can_capture = False
-    view = NotArchivedView(url, can_capture, is_framed, home)
+    view: dict[str, Any] = {
+        "title": Message("Not in the archive"),
+        "url": url,
+        "can_capture": can_capture,
+        "is_framed": is_framed,
+        "home": home,
+    }
     if is_framed:
-        return render(request, "pages/absent.html", view, status=404)
-    return await _with_navigation(request, "pages/absent.html", view, status=404)
+        return render(request, "pages/absent.html", status=404, **view)
+    return await _with_navigation(request, "pages/absent.html", status=404, **view)
 
 
 _POLICY = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'none'"
@@ -107,7 +120,10 @@ def passage(request: web.Request, address: ReplayAddress) -> web.Response:
     response = render(
         request,
         "pages/passage.html",
-        ContinueView(address.url, onward, "" if banner or dest in _FRAMES else by_itself),
+        title=Message("Another page in the archive"),
+        url=address.url,
+        onward=onward,
+        by_itself="" if banner or dest in _FRAMES else by_itself,
         status=200 if banner else 401,
     )
     response.headers["Content-Security-Policy"] = _POLICY

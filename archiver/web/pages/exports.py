@@ -1,7 +1,7 @@
 """Export page."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -11,18 +11,17 @@ from multidict import MultiMapping
 from archiver.errors import InputError, InvalidQuery
 from archiver.http.headers import attachment
 from archiver.model.capture import HashUrl
-from archiver.model.export_kinds import BY_KEY, BY_SUFFIX, EXPORTS, ExportKind
-from archiver.model.listing import ListingQuery
+from archiver.model.export_kinds import BY_KEY, BY_SUFFIX, EXPORTS
+from archiver.model.listing import ListingQuery, Summary
 from archiver.model.message import Message
-from archiver.services.export_files import ExportJob
 from archiver.services.export_selection import Selected
 from archiver.services.exports import schema as export_schema
 from archiver.web.api.json_http import requested_query
 from archiver.web.app_keys import RUNTIME
 from archiver.web.pages.editing import back, query_of
+from archiver.web.pages.listing import SearchError
 from archiver.web.rendering import render_with_sidebar
 from archiver.web.responses import send_pieces
-from archiver.web.views import SearchError
 
 LARGE_LIST, LARGE_EXPORT = 50_000, 1_000
 """Numbers of entries from which an export is large, so that it is prepared in the background.
@@ -35,64 +34,32 @@ MAX_SELECTED = 200
 """Maximum number of selected entries, because the address of the page lists them."""
 
 
-@dataclass(frozen=True, slots=True)
-class ExportView:
-    """Data of the export page.
-
-    Attributes:
-        query: the search to export.
-        export_query: query string of the search or selection; empty to export everything.
-        count: number of entries; None if the search is invalid.
-        has_more: whether there are more than ``count`` entries.
-        jobs: background exports.
-        refusal: why the search is invalid; None if it is valid.
-        selected: hash_urls of selected entries, which are exported instead of a search.
-    """
-
-    query: ListingQuery
-    export_query: str
-    count: int | None
-    has_more: bool
-    jobs: tuple[ExportJob, ...]
-    refusal: SearchError | None = None
-    selected: tuple[HashUrl, ...] = ()
-    kinds: tuple[ExportKind, ...] = EXPORTS
-    title: str | Message = Message("Export")
-
-    @property
-    def is_busy(self) -> bool:
-        """Return whether a background export is not finished."""
-        return any(each.is_open for each in self.jobs)
-
-    def is_large(self, kind: ExportKind) -> bool:
-        """Return whether an export takes so long that it should be prepared in the background."""
-        return (self.count or 0) >= (LARGE_LIST if kind.is_list else LARGE_EXPORT)
-
-
 async def page(request: web.Request) -> web.StreamResponse:
     """Show all export formats, for everything, the results of a search, or selected entries."""
-    app, query = request.app[RUNTIME], _query_of(request)
-    jobs = tuple(await app.export_jobs.all())
-    if selected := _selected(request.query):
-        view = ExportView(
-            query,
-            _query_string(query, selected),
-            len(selected),
-            has_more=False,
-            jobs=jobs,
-            selected=selected,
-        )
-        return await render_with_sidebar(request, "pages/export.html", view)
+    app, query, selected = request.app[RUNTIME], _query_of(request), _selected(request.query)
+    summary, refusal = Summary(len(selected), has_more=False), None
     try:
-        summary = await app.search.summary(query)
+        if not selected:
+            summary = await app.search.summary(query)
     except InvalidQuery as error:
         refusal = SearchError.of(query.q, error)
-        view = ExportView(query, "", None, has_more=False, jobs=jobs, refusal=refusal)
-        return await render_with_sidebar(request, "pages/export.html", view, status=400)
-    view = ExportView(
-        query, _query_string(query), summary.count, has_more=summary.has_more, jobs=jobs
+    jobs = await app.export_jobs.all()
+    return await render_with_sidebar(
+        request,
+        "pages/export.html",
+        title=Message("Export"),
+        status=400 if refusal else 200,
+        query=query,
+        export_query="" if refusal else _query_string(query, selected),
+        count=None if refusal else summary.count,
+        has_more=summary.has_more,
+        jobs=jobs,
+        is_busy=any(each.is_open for each in jobs),
+        refusal=refusal,
+        selected=selected,
+        kinds=EXPORTS,
+        is_large=lambda kind: summary.count >= (LARGE_LIST if kind.is_list else LARGE_EXPORT),
     )
-    return await render_with_sidebar(request, "pages/export.html", view)
 
 
 async def export_selected(request: web.Request) -> web.StreamResponse:

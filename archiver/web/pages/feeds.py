@@ -10,8 +10,8 @@ from archiver.errors import FetchError, InputError
 from archiver.model.message import Message
 from archiver.services.feeds import OtherFormat
 from archiver.web.app_keys import RUNTIME
+from archiver.web.pages.crawl import outcome_of
 from archiver.web.rendering import render_with_sidebar, wording_of
-from archiver.web.views import FeedsView
 from archiver.web.wording import why
 
 _Form = dict[str, str | FileField]
@@ -62,15 +62,20 @@ async def feeds(
     """Show the feeds."""
     runtime = request.app[RUNTIME]
     followed = await runtime.subscriptions.all()
-    view = FeedsView(
-        tuple(followed),
-        await runtime.subscriptions.contents(followed),
+    outcome, count = outcome_of(request)
+    return await render_with_sidebar(
+        request,
+        "pages/feeds.html",
+        title=Message("Feeds"),
+        status=status,
+        feeds=followed,
+        contents=await runtime.subscriptions.contents(followed),
         problem=problem,
         is_other_form=is_other_form,
         given=url or request.query.get("url", ""),
-        done=request.query.get("done", ""),
+        outcome=outcome,
+        count=count,
     )
-    return await render_with_sidebar(request, "pages/feeds.html", view, status=status)
 
 
 async def _follow(request: web.Request, form: _Form) -> web.StreamResponse:

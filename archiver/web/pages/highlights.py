@@ -6,12 +6,13 @@ from urllib.parse import urlencode
 from aiohttp import web
 
 from archiver.errors import InputError, InvalidQuery
+from archiver.model.message import Message
 from archiver.services.highlights import HighlightList
 from archiver.web.app_keys import RUNTIME
 from archiver.web.pages.editing import back, notice_of, return_path
+from archiver.web.pages.listing import SearchError
 from archiver.web.rendering import render_with_sidebar
 from archiver.web.responses import stream
-from archiver.web.views import HighlightsView, SearchError
 
 _MAX_DIGITS = 9
 _TYPES = {"md": "text/markdown", "json": "application/json"}
@@ -20,14 +21,22 @@ _TYPES = {"md": "text/markdown", "json": "application/json"}
 async def listing(request: web.Request) -> web.StreamResponse:
     """Show a page of highlights."""
     q, after = request.query.get("q", ""), request.query.get("after", "")
+    page, refusal = HighlightList((), None), None
     try:
         page = await request.app[RUNTIME].highlights.listing(q, after)
     except InvalidQuery as error:
-        view = HighlightsView(q, HighlightList((), None), refusal=SearchError.of(q, error))
-        return await render_with_sidebar(request, "pages/highlights.html", view, status=400)
-    onward = f"/highlights?{urlencode({'q': q, 'after': page.after})}" if page.after else ""
-    view = HighlightsView(q, page, next_url=onward, notice=await notice_of(request))
-    return await render_with_sidebar(request, "pages/highlights.html", view)
+        refusal = SearchError.of(q, error)
+    return await render_with_sidebar(
+        request,
+        "pages/highlights.html",
+        title=Message("Highlights"),
+        status=400 if refusal else 200,
+        q=q,
+        found=page,
+        next_url=f"/highlights?{urlencode({'q': q, 'after': page.after})}" if page.after else "",
+        refusal=refusal,
+        notice=None if refusal else await notice_of(request),
+    )
 
 
 async def change(request: web.Request) -> web.StreamResponse:

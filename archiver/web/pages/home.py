@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
@@ -21,9 +20,11 @@ from archiver.http.urls import (
 from archiver.http.urls_in_text import first_url_in
 from archiver.model.annotation import AnnotationChange
 from archiver.model.entry import Entry
+from archiver.model.imports import Rejected
+from archiver.model.job import Job
 from archiver.model.listing import ListingQuery
 from archiver.model.message import Message
-from archiver.services.entries import SaveResult
+from archiver.services.entries import SavedAddress
 from archiver.services.reader_view import ReadingPlace
 from archiver.web import auth
 from archiver.web.api.json_http import numbers
@@ -32,7 +33,6 @@ from archiver.web.origin import public_origin
 from archiver.web.pages.editing import names_in, notice_of, return_path
 from archiver.web.rendering import render, render_with_sidebar, tag_list
 from archiver.web.signing import same
-from archiver.web.views import HomeView, SaveAgainView, SaveView, SaveWindowView
 
 LATEST = 12
 MAX_PARTLY_READ = 4
@@ -44,57 +44,66 @@ MAX_CLEANED_LENGTH = 1_000
 
 async def home(request: web.Request) -> web.StreamResponse:
     """Show the home page."""
-    view = await _view(request, numbers(request, "jobs"))
-    return await render_with_sidebar(request, "pages/home.html", view)
+    return await _show(request, numbers(request, "jobs"))
 
 
 async def add(request: web.Request) -> web.StreamResponse:
     """Save the URLs in the form and show their progress, or search for its words."""
-    form = await request.post()
-    text, tags = str(form.get("url", "")), str(form.get("tags", ""))
-    if words := search_words(text):
+    form, entries = await request.post(), request.app[RUNTIME].entries
+    fields = {name: str(form.get(name, "")) for name in ("url", "tags", "title", "note")}
+    if words := search_words(fields["url"]):
         raise web.HTTPSeeOther(f"/snapshots?{urlencode({'q': words})}")
-    entries = request.app[RUNTIME].entries
-    lines, trackers = text.split("\n"), request.app[RUNTIME].settings.trackers
-    if form.get("trackers") != "keep":
-        lines = [without_trackers(with_scheme(each), trackers) for each in lines]
-    cleaned = [old for old, new in zip(text.split("\n"), lines, strict=True) if _differ(old, new)]
-    urls, question = await _questions_about_known(request, lines, form)
-    if question and not urls:
+    lines, cleaned = _cleaned(request, fields["url"].split("\n"), form)
+    known, urls = await _split_known(request, lines, form)
+    if known and not urls:
         if form.get("window"):
-            raise web.HTTPSeeOther(f"/save?saved={question.known[0].entry.hash_url}&known=1")
-        return await render_with_sidebar(request, "pages/save_again.html", question)
+            raise web.HTTPSeeOther(f"/save?saved={known[0].entry.hash_url}&known=1")
+        return await _ask_again(request, known, form)
     try:
         result = await entries.save(
             urls,
-            tags=names_in(tags),
+            tags=names_in(fields["tags"]),
             source="web",
-            title=str(form.get("title", "")),
-            note=str(form.get("note", "")).replace("\r\n", "\n"),
+            title=fields["title"],
+            note=fields["note"].replace("\r\n", "\n"),
             render=bool(form.get("render")),
         )
     except InputError as error:
-        view = await _view(request, [], problem=error.sentence, tags=tags)
-        return await render_with_sidebar(request, "pages/home.html", view, status=400)
-    jobs = [each.job_id for each in result.accepted if each.job_id is not None]
+        tags = fields["tags"]
+        return await _show(request, [], problem=error.sentence, tags=tags, status=400)
+    jobs = [*dict.fromkeys(each.job_id for each in result.accepted if each.job_id is not None)]
     keys = [each.hash_url for each in result.accepted]
     deleted = await _after_saving(request, form, keys)
-    if question:
-        saved = tuple(await entries.jobs(jobs[:MAX_FOLLOWED]))
-        question = replace(question, saved=saved, rejected=result.rejected)
-        return await render_with_sidebar(request, "pages/save_again.html", question)
+    if known:
+        saved = await entries.jobs(jobs[:MAX_FOLLOWED])
+        return await _ask_again(request, known, form, saved=saved, rejected=result.rejected)
     if keys and form.get("window"):
         raise web.HTTPSeeOther(f"/save?saved={keys[0]}")
-    if not result.rejected and form.get("back"):
+    if result.rejected:
+        status, tags = 200 if jobs else 400, fields["tags"]
+        return await _show(request, jobs, rejected=result.rejected, tags=tags, status=status)
+    if form.get("back"):
         raise web.HTTPSeeOther(return_path(form, "/"))
-    if not result.rejected:
-        followed = [*dict.fromkeys(jobs)][:MAX_FOLLOWED]
-        parameters = [("jobs", ",".join(map(str, followed)))]
-        parameters += [("cleaned", each.strip()) for each in cleaned[:MAX_CLEANED]]
-        parameters += [("deleted", str(each)) for each in deleted]
-        raise web.HTTPSeeOther(f"/?{urlencode(parameters)}")
-    view = await _view(request, jobs, result, tags=tags)
-    return await render_with_sidebar(request, "pages/home.html", view, status=200 if jobs else 400)
+    parameters = [("jobs", ",".join(map(str, jobs[:MAX_FOLLOWED])))]
+    parameters += [("cleaned", each) for each in cleaned]
+    parameters += [("deleted", str(each)) for each in deleted]
+    raise web.HTTPSeeOther(f"/?{urlencode(parameters)}")
+
+
+def _cleaned(
+    request: web.Request, lines: list[str], form: Mapping[str, Any]
+) -> tuple[list[str], list[str]]:
+    """Remove tracking parameters from URLs.
+
+    Returns:
+        The URLs to save, and some that were changed, as submitted.
+    """
+    if form.get("trackers") == "keep":
+        return lines, []
+    trackers = request.app[RUNTIME].settings.trackers
+    urls = [without_trackers(with_scheme(each), trackers) for each in lines]
+    changed = [old.strip() for old, new in zip(lines, urls, strict=True) if _differ(old, new)]
+    return urls, changed[:MAX_CLEANED]
 
 
 async def _after_saving(
@@ -119,54 +128,71 @@ def _differ(submitted: str, cleaned: str) -> bool:
     )
 
 
-async def _questions_about_known(
+async def _split_known(
     request: web.Request, urls: list[str], form: Mapping[str, Any]
-) -> tuple[list[str], SaveAgainView | None]:
-    """Return the URLs to save immediately, and the questions about all other URLs."""
+) -> tuple[Sequence[SavedAddress], Sequence[str]]:
+    """Return the URLs with snapshots, about which to ask, and the URLs to save immediately."""
     if form.get("again") or len(urls) > MAX_FOLLOWED:
-        return urls, None
+        return (), urls
     pasted = await request.app[RUNTIME].entries.saved_addresses(urls)
-    if not pasted.known:
-        return urls, None
-    view = SaveAgainView(
-        pasted.known,
+    return pasted.known, pasted.fresh if pasted.known else urls
+
+
+async def _ask_again(
+    request: web.Request,
+    known: Sequence[SavedAddress],
+    form: Mapping[str, Any],
+    saved: Sequence[Job] = (),
+    rejected: Sequence[Rejected] = (),
+) -> web.StreamResponse:
+    """Ask whether to capture known URLs again; list the URLs saved without a question."""
+    return await render_with_sidebar(
+        request,
+        "pages/save_again.html",
+        title=Message("Already saved"),
+        known=known,
         tags=str(form.get("tags", "")),
         note=str(form.get("note", "")),
         render=bool(form.get("render")),
-        title=str(form.get("title", "")),
+        given_title=str(form.get("title", "")),
+        saved=saved,
+        rejected=rejected,
     )
-    return [*pasted.fresh], view
 
 
-async def _view(
+async def _show(
     request: web.Request,
     jobs: list[int],
-    result: SaveResult | None = None,
     *,
+    rejected: Sequence[Rejected] = (),
     problem: Message | str = "",
     tags: str = "",
-) -> HomeView:
+    status: int = 200,
+) -> web.StreamResponse:
     runtime = request.app[RUNTIME]
     home_page = await runtime.home_page.read(datetime.now(UTC))
     has_new = any(each.entry.state != "failed" for each in home_page.new)
     newest = None if has_new else await runtime.search.listing(ListingQuery(limit=LATEST))
-    return HomeView(
+    return await render_with_sidebar(
+        request,
+        "pages/home.html",
+        title="archiver",
+        status=status,
         overview=await runtime.search.overview(),
         home_page=home_page,
         listing=newest,
-        running=tuple(each for each in await runtime.import_statuses.recent() if each.is_open),
-        jobs=tuple(await runtime.entries.jobs(jobs)) if jobs else (),
-        rejected=result.rejected if result else (),
-        tags=tags if problem or result else "",
+        running=[each for each in await runtime.import_statuses.recent() if each.is_open],
+        jobs=await runtime.entries.jobs(jobs) if jobs else (),
+        rejected=rejected,
+        tags=tags,
         problem=problem,
         origin=public_origin(request),
         key=auth.bookmarklet_key(request),
-        is_paused=await runtime.crawl_status.is_paused(),
-        cleaned=tuple(
+        cleaned=[
             each
             for each in request.query.getall("cleaned", [])[:MAX_CLEANED]
             if each.startswith(("http://", "https://"))
-        ),
+        ],
         warnings=await runtime.health.warnings(),
         archives=runtime.recovery.archives,
         notice=await notice_of(request),
@@ -174,9 +200,9 @@ async def _view(
     )
 
 
-async def _partly_read(request: web.Request) -> tuple[tuple[Entry, ReadingPlace], ...]:
+async def _partly_read(request: web.Request) -> list[tuple[Entry, ReadingPlace]]:
     """Return the unread entries with the latest reading positions, and these positions."""
-    partly_read = []
+    partly_read: list[tuple[Entry, ReadingPlace]] = []
     for key, place in (await request.app[RUNTIME].reading_places.all()).items():
         with suppress(NotFound):
             entry = (await request.app[RUNTIME].entries.get(key)).entry
@@ -184,7 +210,7 @@ async def _partly_read(request: web.Request) -> tuple[tuple[Entry, ReadingPlace]
                 partly_read.append((entry, place))
         if len(partly_read) == MAX_PARTLY_READ:
             break
-    return tuple(partly_read)
+    return partly_read
 
 
 async def save_page(request: web.Request) -> web.StreamResponse:
@@ -195,23 +221,42 @@ async def save_page(request: web.Request) -> web.StreamResponse:
     entries = request.app[RUNTIME].entries
     if "saved" in parameters:
         entry = (await entries.get(parameters["saved"])).entry
-        window = SaveWindowView(entry.url, entry, is_known="known" in parameters)
-        return render(request, "pages/save_window.html", window)
+        return _save_window(request, entry.url, entry)
     if url and same(parameters.get("key", ""), auth.bookmarklet_key(request)):
-        return render(request, "pages/save_window.html", SaveWindowView(url))
+        return _save_window(request, url)
+    old, existing, duplicates = None, None, list[Entry]()
     if "instead" in parameters:
         old = (await entries.get(parameters["instead"])).entry
-        about = old.annotation
-        tags, lists = tag_list(about.tags), tag_list(about.folders)
-        view = SaveView(old.url, "", tags, note=about.note, lists=lists, instead=old)
-        return await render_with_sidebar(request, "pages/save.html", view)
-    try:
-        existing = (await entries.get(url)).entry if url else None
-    except (InvalidUrl, NotFound):
-        existing = None
-    if existing and existing.hash_url != hash_url(parse_entry_url(url)):
-        existing = None  # the page is saved under another URL; `duplicates` shows its entry
-    saved = () if existing else (await entries.saved_addresses([url])).known
-    duplicates = (saved[0].entry, *saved[0].other_entries) if saved else ()
-    view = SaveView(url, title, tags, existing, duplicates)
-    return await render_with_sidebar(request, "pages/save.html", view)
+        url, title, tags = old.url, "", tag_list(old.annotation.tags)
+    elif url:
+        with suppress(InvalidUrl, NotFound):
+            existing = (await entries.get(url)).entry
+            if existing.hash_url != hash_url(parse_entry_url(url)):
+                existing = None  # the page is saved under another URL; `duplicates` has its entry
+        saved = () if existing else (await entries.saved_addresses([url])).known
+        duplicates = [entry for each in saved[:1] for entry in (each.entry, *each.other_entries)]
+    return await render_with_sidebar(
+        request,
+        "pages/save.html",
+        title=Message("Save a page"),
+        url=url,
+        given_title=title,
+        tags=tags,
+        known=existing,
+        duplicates=duplicates,
+        note=old.annotation.note if old else "",
+        lists=tag_list(old.annotation.folders) if old else "",
+        instead=old,
+    )
+
+
+def _save_window(request: web.Request, url: str, entry: Entry | None = None) -> web.Response:
+    """Show the small window of the bookmarklet; ``entry`` is None before the page is saved."""
+    return render(
+        request,
+        "pages/save_window.html",
+        title=Message("Save a page"),
+        url=url,
+        entry=entry,
+        is_known="known" in request.query,
+    )

@@ -1,7 +1,6 @@
 """Import pages."""
 
 import asyncio
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
@@ -10,12 +9,10 @@ from multidict import MultiMapping
 
 from archiver.errors import InputError, NotFound, TooLarge, UnreadableFile
 from archiver.model.entry_list import folder_names, folder_path
-from archiver.model.failure import FailureGroup
 from archiver.model.imports import Choices, ColumnRole, ImportStatus, ImportSurvey
 from archiver.model.message import Message
 from archiver.services.import_previews import PreviewedFile
-from archiver.services.import_reading import KNOWN_FORMATS, KnownFormat, suffixes, typed_choices
-from archiver.services.imports import UndoPlan
+from archiver.services.import_reading import KNOWN_FORMATS, suffixes, typed_choices
 from archiver.web.app_keys import FORM_FIELDS, RUNTIME
 from archiver.web.pages.editing import parse_number, return_path
 from archiver.web.rendering import render_with_sidebar
@@ -23,97 +20,6 @@ from archiver.web.responses import send_pieces
 from archiver.web.uploads import MAX_COUNTED, import_from_form, page_from_form
 
 MAX_PICKABLE = 500
-
-
-@dataclass(frozen=True, slots=True)
-class ImportView:
-    """Data of the import page.
-
-    Attributes:
-        url: URL of a page to upload.
-        problem: why the file was rejected.
-        problem_of_page: why the page was rejected.
-    """
-
-    recent: tuple[ImportStatus, ...]
-    max_upload_bytes: int
-    formats: tuple[KnownFormat, ...]
-    accept: str
-    url: str = ""
-    problem: str | Message = ""
-    problem_of_page: str | Message = ""
-    title: str | Message = Message("Import")
-
-
-@dataclass(frozen=True, slots=True)
-class ImportPreviewView:
-    """Preview of an import, with its options.
-
-    Attributes:
-        token: identifier of the file.
-        survey: contents of the file.
-        choices: options of this preview.
-        tags: tags in the options, as typed.
-        roles: possible roles of a column.
-        columns: columns whose role can be changed, with their role.
-    """
-
-    token: str
-    survey: ImportSurvey
-    choices: Choices
-    tags: str
-    roles: tuple[ColumnRole, ...] = ()
-    columns: tuple[tuple[str, ColumnRole], ...] = ()
-    title: str | Message = Message("Import")
-
-    @property
-    def selectable_folders(self) -> tuple[str, ...]:
-        """Return the folders that can be selected, with their parents; selected ones first."""
-        chosen = self.choices.only_folders
-        selectable = {each.name for each in self.survey.folders if not self.choices.into}
-        paths = [folder_names(each) for each in selectable]
-        parents = {folder_path(names[:depth]) for names in paths for depth in range(1, len(names))}
-        return (*chosen, *sorted((selectable | parents) - {*chosen})[:MAX_PICKABLE])
-
-
-@dataclass(frozen=True, slots=True)
-class ImportStatusView:
-    """Progress of an import.
-
-    Attributes:
-        status: the import and its counts.
-        reasons: why rows are unusable, with counts.
-        failed: why pages could not be saved, with counts.
-        queued: number of pages just queued again; None if not requested.
-        has_saved: whether there is anything to undo.
-        is_undoing: whether the import is being undone.
-        has_links: whether some entries are stored as links only.
-        has_deletion: whether entries that undo removed can still be restored.
-        seconds_left: estimate of the time until all pages are captured; None if unknown.
-        is_paused: whether the whole crawl is paused.
-    """
-
-    status: ImportStatus
-    reasons: tuple[tuple[str, int], ...] = ()
-    failed: tuple[FailureGroup, ...] = ()
-    queued: int | None = None
-    has_saved: bool = False
-    is_undoing: bool = False
-    has_links: bool = False
-    has_deletion: bool = False
-    seconds_left: int | None = None
-    is_paused: bool = False
-    title: str | Message = Message("Import")
-
-
-@dataclass(frozen=True, slots=True)
-class ImportUndoView:
-    """Preview of undoing an import."""
-
-    status: ImportStatus
-    plan: UndoPlan
-    days: int
-    title: str | Message = Message("Undo an import")
 
 
 UNDO_TIMEOUT_SECONDS = 5.0
@@ -131,16 +37,19 @@ async def form(
 ) -> web.StreamResponse:
     """Show the form for imports, with errors above the form they belong to."""
     runtime, typed = request.app[RUNTIME], request.get(FORM_FIELDS, {})
-    view = ImportView(
-        tuple(await runtime.import_statuses.recent()),
-        runtime.settings.max_upload_bytes,
-        KNOWN_FORMATS,
-        ",".join(suffixes()),
+    return await render_with_sidebar(
+        request,
+        "pages/import.html",
+        title=Message("Import"),
+        status=status,
+        recent=await runtime.import_statuses.recent(),
+        max_upload_bytes=runtime.settings.max_upload_bytes,
+        formats=KNOWN_FORMATS,
+        accept=",".join(suffixes()),
         url=request.query.get("url", "") or typed.get("url", ""),
         problem=problem,
         problem_of_page=problem_of_page,
     )
-    return await render_with_sidebar(request, "pages/import.html", view, status=status)
 
 
 async def upload(request: web.Request) -> web.StreamResponse:
@@ -169,9 +78,12 @@ async def status(request: web.Request) -> web.StreamResponse:
     """Show the progress of an import."""
     job, runtime = await _found(request), request.app[RUNTIME]
     queued, deletion = request.query.get("queued"), job.undone.deletion if job.undone else 0
-    view = ImportStatusView(
-        job,
-        tuple(await runtime.import_reports.reasons(job.id)),
+    return await render_with_sidebar(
+        request,
+        "pages/import_status.html",
+        title=Message("Import of {name}", name=job.name),
+        job=job,
+        reasons=await runtime.import_reports.reasons(job.id),
         failed=await runtime.crawl_status.failures_of(job.id) if job.counts.failed else (),
         queued=parse_number(queued) if queued else None,
         has_saved=await runtime.import_undo.has_created(job),
@@ -180,9 +92,7 @@ async def status(request: web.Request) -> web.StreamResponse:
         has_deletion=bool(deletion and await runtime.deleting.find(deletion)),
         seconds_left=await runtime.crawl_status.time_left(job.id, count=job.counts.open),
         is_paused=await runtime.crawl_status.is_paused(),
-        title=Message("Import of {name}", name=job.name),
     )
-    return await render_with_sidebar(request, "pages/import_status.html", view)
 
 
 async def retry(request: web.Request) -> web.StreamResponse:
@@ -219,10 +129,14 @@ async def confirm_undo(request: web.Request) -> web.StreamResponse:
     """Preview the undo of an import."""
     job = await _found(request)
     runtime = request.app[RUNTIME]
-    plan = await runtime.import_undo.plan(job.id)
-    title = Message("Undo the import of {name}", name=job.name)
-    view = ImportUndoView(job, plan, runtime.settings.bin_days, title=title)
-    return await render_with_sidebar(request, "pages/import_undo.html", view)
+    return await render_with_sidebar(
+        request,
+        "pages/import_undo.html",
+        title=Message("Undo the import of {name}", name=job.name),
+        job=job,
+        plan=await runtime.import_undo.plan(job.id),
+        days=runtime.settings.bin_days,
+    )
 
 
 async def undo(request: web.Request) -> web.StreamResponse:
@@ -279,17 +193,27 @@ async def preview(request: web.Request) -> web.StreamResponse:
             survey = await surveys.preview(source, previewed.name, choices=choices, most=most)
     except UnreadableFile as error:
         return await form(request, 422, problem=error.sentence)
-    tags = ", ".join(choices.tags)
-    view = ImportPreviewView(
-        previewed.token,
-        survey,
-        choices,
-        tags,
+    return await render_with_sidebar(
+        request,
+        "pages/import_preview.html",
+        title=Message("Preview: {name}", name=previewed.name),
+        token=previewed.token,
+        survey=survey,
+        choices=choices,
+        tags=", ".join(choices.tags),
         roles=tuple(ColumnRole),
         columns=survey.columns[:MAX_COLUMNS],
-        title=Message("Preview: {name}", name=previewed.name),
+        selectable_folders=_selectable_folders(survey, choices),
     )
-    return await render_with_sidebar(request, "pages/import_preview.html", view)
+
+
+def _selectable_folders(survey: ImportSurvey, choices: Choices) -> tuple[str, ...]:
+    """Return the folders that can be selected, with their parents; selected ones first."""
+    chosen = choices.only_folders
+    selectable = {each.name for each in survey.folders if not choices.into}
+    paths = [folder_names(each) for each in selectable]
+    parents = {folder_path(names[:depth]) for names in paths for depth in range(1, len(names))}
+    return (*chosen, *sorted((selectable | parents) - {*chosen})[:MAX_PICKABLE])
 
 
 async def confirm(request: web.Request) -> web.StreamResponse:

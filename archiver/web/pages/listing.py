@@ -32,8 +32,7 @@ from archiver.web.api.json_http import LISTING_PARAMETERS, list_query, requested
 from archiver.web.app_keys import RUNTIME
 from archiver.web.origin import base_path, public_origin
 from archiver.web.pages.editing import notice_of
-from archiver.web.rendering import render_page, render_with_sidebar, side_bar, wording_of
-from archiver.web.views import ListingView, SearchError, SearchHelpView, SideBar
+from archiver.web.rendering import SideBar, render_with_sidebar, side_bar, wording_of
 
 MAX_BEFORE = 40
 _TRAIL = re.compile(r"[0-9]{1,9}(?:~[0-9]{1,9}\.[A-Za-z0-9_.-]{0,200}){0,40}")
@@ -85,68 +84,90 @@ def read_trail(text: str) -> Trail | None:
     return Trail(int(start), tuple((int(number), after) for number, _, after in pairs))
 
 
-SHOWN_TAGS = 30
+MAX_SHOWN_OF_ERROR = 200
+"""Maximum number of characters shown of each part of an invalid search."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchError:
+    """An invalid search, split at the position of the error.
+
+    Attributes:
+        message: the error.
+        before, at, after: the search before, at and after the error.
+        suggestion: a corrected search; empty for none.
+    """
+
+    message: Message
+    before: str
+    at: str
+    after: str
+    suggestion: str
+
+    @classmethod
+    def of(cls, q: str, error: InvalidQuery) -> "SearchError":
+        """Return the view of an invalid search."""
+        end = error.at + error.length
+        before, at, after = q[: error.at], q[error.at : end], q[end:]
+        return cls(
+            error.sentence,
+            before[-MAX_SHOWN_OF_ERROR:],
+            at[:MAX_SHOWN_OF_ERROR],
+            after[:MAX_SHOWN_OF_ERROR],
+            error.suggestion,
+        )
+
+
 _FILTER_PARAMETERS = tuple(name for name in LISTING_PARAMETERS if name != "after")
 
 
 async def listing(request: web.Request) -> web.StreamResponse:
-    """Show a page of entries."""
-    query = requested_query(request)
+    """Show a page of entries, or why the search is invalid."""
+    query, app, refusal = requested_query(request), request.app[RUNTIME], None
+    page, summary = Listing((), None), Summary(0, has_more=False)
     try:
-        view = await _view(request, query)
+        page = await app.search.listing(query)
+        summary = await app.search.summary(query, page.used_query)
     except InvalidQuery as error:
-        tags = tuple(await request.app[RUNTIME].search.tags(SHOWN_TAGS))
         refusal = SearchError.of(query.q, error)
-        side = await side_bar(request)
-        view = ListingView(
-            query,
-            Listing((), None),
-            tags=tags,
-            refusal=refusal,
-            side=side,
-            address=address_in(query.q),
-        )
-        return await render_page(request, "pages/snapshots.html", view, side, status=400)
-    return await render_page(request, "pages/snapshots.html", view, view.side)
+    valid = ListingQuery() if refusal else query
+    side = await side_bar(request, valid.q)
+    filters = {name: value for name in _FILTER_PARAMETERS if (value := getattr(valid, name))}
+    # If the query found nothing and another one was run instead, exports and feeds use that one.
+    parameters = filters | ({"q": page.used_query} if page.used_query else {})
+    shown_page = filters | ({"after": valid.after} if valid.after else {})
+    trail = read_trail(request.query.get("trail", "")) if valid.after else Trail()
+    if valid.after and trail:
+        shown_page["trail"] = str(trail)
+    return await render_with_sidebar(
+        request,
+        "pages/snapshots.html",
+        side=side,
+        status=400 if refusal else 200,
+        title=side.current.path if side.current else await _heading(request, valid),
+        query=query,
+        listing=page,
+        refusal=refusal,
+        next_url=_next_url(filters, valid, page, trail),
+        back_url=_back_url(filters, valid, trail),
+        start=trail.start if trail else None,
+        export_query=f"?{urlencode(parameters)}" if parameters else "",
+        list_query=list_query(valid),
+        summary=_counted(summary, valid, side),
+        is_narrowed=replace(query, sort="", after="") != ListingQuery(),
+        current_url=f"/snapshots?{urlencode(shown_page)}" if shown_page else "/snapshots",
+        sorts=[each for each in Sort if each is not Sort.LIST or page.sort is Sort.LIST],
+        notice=None if refusal else await notice_of(request),
+        archives=app.recovery.archives,
+        address=address_in(query.q),
+    )
 
 
 async def explain(request: web.Request) -> web.StreamResponse:
     """Show the help on search."""
-    return await render_with_sidebar(request, "pages/search_help.html", SearchHelpView(LANGUAGE))
-
-
-async def _view(request: web.Request, query: ListingQuery) -> ListingView:
-    runtime = request.app[RUNTIME]
-    search = runtime.search
-    page = await search.listing(query)
-    summary = await search.summary(query, page.used_query)
-    side = await side_bar(request, query.q)
-    is_narrowed = replace(query, sort="", after="") != ListingQuery()
-    filters = {name: value for name in _FILTER_PARAMETERS if (value := getattr(query, name))}
-    # If the query found nothing and another one was run instead, exports and feeds use that one.
-    parameters = filters | ({"q": page.used_query} if page.used_query else {})
-    shown_page = filters | ({"after": query.after} if query.after else {})
-    trail = read_trail(request.query.get("trail", "")) if query.after else Trail()
-    if query.after and trail:
-        shown_page["trail"] = str(trail)
-    return ListingView(
-        query,
-        page,
-        next_url=_next_url(filters, query, page, trail),
-        back_url=_back_url(filters, query, trail),
-        start=trail.start if trail else None,
-        tags=tuple(await search.tags(SHOWN_TAGS)),
-        export_query=f"?{urlencode(parameters)}" if parameters else "",
-        list_query=list_query(query),
-        summary=_counted(summary, query, side),
-        is_narrowed=is_narrowed,
-        current_url=f"/snapshots?{urlencode(shown_page)}" if shown_page else "/snapshots",
-        sorts=tuple(each for each in Sort if each is not Sort.LIST or page.sort is Sort.LIST),
-        notice=await notice_of(request),
-        side=side,
-        archives=runtime.recovery.archives,
-        address=address_in(query.q),
-        title=side.current.path if side.current else await _heading(request, query),
+    title = Message("Search syntax")
+    return await render_with_sidebar(
+        request, "pages/search_help.html", title=title, language=LANGUAGE
     )
 
 

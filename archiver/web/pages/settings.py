@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -10,6 +11,7 @@ from aiohttp import web
 from archiver.config import NO_RULE, SiteRule
 from archiver.errors import InputError, NotFound
 from archiver.http.site_rules import names_port, site_name
+from archiver.model.message import Message
 from archiver.services.fixity import last_check
 from archiver.services.preferences import InvalidValues
 from archiver.web import auth
@@ -18,14 +20,6 @@ from archiver.web.middleware import FORM_BYTES
 from archiver.web.origin import public_origin
 from archiver.web.pages.editing import notice_of, parse_number
 from archiver.web.rendering import render_with_sidebar
-from archiver.web.views import (
-    BinView,
-    ComponentsView,
-    MaintenanceView,
-    SettingsView,
-    Site,
-    SitesView,
-)
 
 GROUPS = {
     "capture": (
@@ -42,6 +36,15 @@ GROUPS = {
 MAX_BINNED = 1_000
 """Maximum number of items that the page of the bin shows."""
 SITE_FIELDS = ("render", "delay", "user_agent", "never_save")
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Rule of a host, and the number of its cookies."""
+
+    host: str = ""
+    rule: SiteRule = NO_RULE
+    cookies: int = 0
 
 
 async def change_settings(request: web.Request) -> web.StreamResponse:
@@ -61,7 +64,7 @@ async def change_settings(request: web.Request) -> web.StreamResponse:
         is_pending = await preferences.change(values)
     except InputError as error:
         typed = {name: value or "" for name, value in values.items()}
-        return await _show(request, await _form(request, section, error, typed))
+        return await _show(request, section, error, typed)
     where = "/settings" if section == "capture" else f"/settings/{section}"
     response = web.HTTPSeeOther(f"{where}?saved=1")
     if is_pending:
@@ -72,45 +75,43 @@ async def change_settings(request: web.Request) -> web.StreamResponse:
 
 async def settings(request: web.Request) -> web.StreamResponse:
     """Show a section of the settings; without a name, that of captures."""
-    return await _show(request, await _form(request, request.match_info.get("section", "capture")))
+    return await _show(request, request.match_info.get("section", "capture"))
 
 
-async def _form(
+async def _show(
     request: web.Request,
     section: str,
     error: InputError | None = None,
     typed: Mapping[str, str] = MappingProxyType({}),
-) -> SettingsView:
-    preferences = await request.app[RUNTIME].preferences.all()
-    return SettingsView(
-        section,
-        {name: preferences[name] for name in GROUPS[section]},
-        origin=public_origin(request),
-        key=auth.bookmarklet_key(request),
-        problem=error.sentence if error else "",
-        reasons=error.reasons if isinstance(error, InvalidValues) else {},
-        is_saved="saved" in request.query,
-        typed=typed,
-    )
-
-
-async def _show(request: web.Request, form: SettingsView) -> web.StreamResponse:
-    status = 400 if form.problem else 200
-    if form.section != "maintenance":
-        return await render_with_sidebar(request, "pages/settings.html", form, status=status)
+) -> web.StreamResponse:
+    """Show a section; after an error with the values as ``typed``."""
     app = request.app[RUNTIME]
-    view = MaintenanceView(
-        app.upkeep,
-        await last_check(app.settings.data),
-        await app.crawl_status.storage_usage(),
-        await app.crawl_status.free_bytes(),
-        app.settings.bin_days,
-        app.settings.quiet_hour,
-        str(app.settings.data.absolute()),
-        form,
-    )
-    template = "pages/settings_maintenance.html"
-    return await render_with_sidebar(request, template, view, status=status)
+    preferences = await app.preferences.all()
+    view: dict[str, Any] = {
+        "title": Message("Settings"),
+        "section": section,
+        "preferences": {name: preferences[name] for name in GROUPS[section]},
+        "origin": public_origin(request),
+        "key": auth.bookmarklet_key(request),
+        "problem": error.sentence if error else "",
+        "reasons": error.reasons if isinstance(error, InvalidValues) else {},
+        "is_saved": "saved" in request.query,
+        "typed": typed,
+    }
+    template = "pages/settings.html"
+    if section == "maintenance":
+        template = "pages/settings_maintenance.html"
+        view |= {
+            "title": Message("Maintenance"),
+            "upkeep": app.upkeep,
+            "checked": await last_check(app.settings.data),
+            "storage": await app.crawl_status.storage_usage(),
+            "free_bytes": await app.crawl_status.free_bytes(),
+            "bin_days": app.settings.bin_days,
+            "quiet_hour": app.settings.quiet_hour,
+            "data": str(app.settings.data.absolute()),
+        }
+    return await render_with_sidebar(request, template, status=400 if error else 200, **view)
 
 
 async def sites(request: web.Request) -> web.StreamResponse:
@@ -154,17 +155,19 @@ async def _sites(
         host: Site(host, rules.get(host, NO_RULE), cookies[host])
         for host in sorted(rules.keys() | cookies.keys())
     }
-    view = SitesView(
-        tuple(sites.values()),
-        edited if error else sites.get(edited.host, edited),
+    return await render_with_sidebar(
+        request,
+        "pages/settings_sites.html",
+        title=Message("Sites"),
+        status=400 if error else 200,
+        sites=sites.values(),
+        edited=edited if error else sites.get(edited.host, edited),
         is_known=edited.host in sites,
         problem=error.sentence if error else "",
         reasons=error.reasons if isinstance(error, InvalidValues) else {},
         is_saved="saved" in request.query,
         named_port=request.query.get("saved") == "all-ports",
     )
-    status = 400 if error else 200
-    return await render_with_sidebar(request, "pages/settings_sites.html", view, status=status)
 
 
 async def maintain(request: web.Request) -> web.StreamResponse:
@@ -176,23 +179,25 @@ async def maintain(request: web.Request) -> web.StreamResponse:
 
 async def components(request: web.Request) -> web.StreamResponse:
     """Show all components of the design system, for contributors."""
-    return await render_with_sidebar(request, "pages/components.html", ComponentsView())
+    return await render_with_sidebar(request, "pages/components.html", title="Components")
 
 
 async def bin_page(request: web.Request) -> web.StreamResponse:
     """List what was deleted and can be restored."""
     app = request.app[RUNTIME]
-    items = tuple(await app.deleting.bin(MAX_BINNED))
-    view = BinView(
-        items,
-        await app.deleting.size_of_bin() - len(items),
-        app.settings.bin_days,
-        app.upkeep,
-        await notice_of(request),
+    binned = await app.deleting.bin(MAX_BINNED)
+    return await render_with_sidebar(
+        request,
+        "pages/bin.html",
+        title=Message("Bin"),
+        binned=binned,
+        more=await app.deleting.size_of_bin() - len(binned),
+        days=app.settings.bin_days,
+        upkeep=app.upkeep,
+        notice=await notice_of(request),
         asks="empty" in request.query,
         was_emptied="emptied" in request.query,
     )
-    return await render_with_sidebar(request, "pages/bin.html", view)
 
 
 async def change_bin(request: web.Request) -> web.StreamResponse:

@@ -1,11 +1,14 @@
 """Snapshot page, capture list and screenshots."""
 
+from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 
 from aiohttp import web
 
 from archiver.errors import InvalidUrl, NotFound
 from archiver.http.timestamps import to_datetime, write_iso
+from archiver.model.message import Message
 from archiver.model.page import Piece, Side
 from archiver.model.rendering import Rendering, RenditionKind
 from archiver.replay.addresses import Modifier, ReplayAddress
@@ -13,14 +16,43 @@ from archiver.web.app_keys import ARCHIVED_URL, FRAME_REQUESTS, PERMISSIONS, RUN
 from archiver.web.origin import replay_origin, service_origin, with_base
 from archiver.web.pages.errors import not_in_archive
 from archiver.web.rendering import render, render_with_sidebar
-from archiver.web.views import (
-    CapturesView,
-    CompareView,
-    FoldedPiece,
-    NothingToCompareView,
-    SnapshotView,
-    calendar,
-)
+
+
+@dataclass(frozen=True, slots=True)
+class Month:
+    """The captures of a month: their number, and the newest timestamp or an empty string."""
+
+    count: int
+    newest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Year:
+    """The captures of a year by month."""
+
+    name: str
+    count: int
+    months: tuple[Month, ...]
+
+
+def calendar(timestamps: Iterable[str]) -> tuple[Year, ...]:
+    """Group 14-digit timestamps (newest first) by year and month, newest year first."""
+    by_year: dict[str, dict[str, list[str]]] = {}
+    for each in timestamps:
+        months = by_year.setdefault(each[:4], {})
+        months.setdefault(each[4:6], []).append(each)
+    return tuple(
+        Year(
+            year,
+            sum(map(len, months.values())),
+            tuple(
+                Month(len(days), days[0] if days else "")
+                for n in range(1, 13)
+                for days in [months.get(f"{n:02}", [])]
+            ),
+        )
+        for year, months in by_year.items()
+    )
 
 
 async def captures(request: web.Request) -> web.StreamResponse:
@@ -30,8 +62,14 @@ async def captures(request: web.Request) -> web.StreamResponse:
     if not newest_last:
         return await not_in_archive(request, url)
     newest = tuple(reversed(newest_last))
-    view = CapturesView(url, newest, calendar(each.timestamp for each in newest))
-    return await render_with_sidebar(request, "pages/captures.html", view)
+    return await render_with_sidebar(
+        request,
+        "pages/captures.html",
+        title=Message("Captures"),
+        url=url,
+        captures=newest,
+        years=calendar(each.timestamp for each in newest),
+    )
 
 
 _YEAR = 365 * 86400
@@ -67,35 +105,32 @@ async def preview_image(request: web.Request) -> web.StreamResponse:
     return web.Response(body=content, headers=headers)
 
 
-PDF = "application/pdf"
-
-
 async def snapshot(request: web.Request) -> web.StreamResponse:
     """Show a snapshot in a frame below the banner, or redirect to the one nearest in time."""
     key, timestamp = request.match_info["hash_url"], request.match_info["timestamp"]
     detail = await request.app[RUNTIME].entries.snapshot(key, timestamp)
-    shown_snapshot = detail.snapshot
-    if shown_snapshot.timestamp != timestamp:
-        raise web.HTTPFound(f"/{key}/{shown_snapshot.timestamp}/")
+    shown = detail.snapshot
+    if shown.timestamp != timestamp:
+        raise web.HTTPFound(f"/{key}/{shown.timestamp}/")
     # Show the final URL of a rendered page: scripts may have opened it, without an HTTP redirect.
-    is_shown = shown_snapshot.rendering is Rendering.DONE
-    url, moment = (
-        (shown_snapshot.final_url, shown_snapshot.capture.timestamp)
-        if is_shown
-        else (shown_snapshot.url, timestamp)
-    )
-    framed = ReplayAddress(moment, Modifier.FRAME, url)
+    url, moment = shown.url, timestamp
+    if shown.rendering is Rendering.DONE:
+        url, moment = shown.final_url, shown.capture.timestamp
     banner = request.app[FRAME_REQUESTS].new()
-    frame = _framed(request, banner, framed)
-    title = detail.entry.title or shown_snapshot.url
     entry = await request.app[RUNTIME].entries.get(key)
-    times = tuple(each.timestamp for each in entry.snapshots)
-    missing = tuple(each for each in detail.requisites if each.is_missing)
-    is_pdf = shown_snapshot.capture.media_type == PDF
-    view = SnapshotView(
-        detail.entry, shown_snapshot, detail, frame, title, times, missing, is_pdf, banner
+    return render(
+        request,
+        "pages/snapshot.html",
+        title=detail.entry.title or shown.url,
+        entry=detail.entry,
+        snapshot=shown,
+        detail=detail,
+        frame_url=_framed(request, banner, ReplayAddress(moment, Modifier.FRAME, url)),
+        timestamps=[each.timestamp for each in entry.snapshots],
+        missing=[each for each in detail.requisites if each.is_missing],
+        is_pdf=shown.capture.media_type == "application/pdf",  # not shown in sandboxed frames
+        banner=banner,
     )
-    return render(request, "pages/snapshot.html", view)
 
 
 async def framed_page(request: web.Request) -> web.StreamResponse:
@@ -143,17 +178,40 @@ async def compare(request: web.Request) -> web.StreamResponse:
     )
     detail = await request.app[RUNTIME].entries.get(key)
     if len(detail.snapshots) < MIN_TO_COMPARE:
-        alone = NothingToCompareView(detail.entry, detail.snapshots)
-        return await render_with_sidebar(request, "pages/compare_alone.html", alone)
+        return await render_with_sidebar(
+            request,
+            "pages/compare_alone.html",
+            title=Message("Nothing to compare yet"),
+            entry=detail.entry,
+            snapshots=detail.snapshots,
+        )
     difference = await request.app[RUNTIME].comparing.compare(key, earlier, later)
-    view = CompareView(
+    return await render_with_sidebar(
+        request,
+        "pages/compare.html",
         compared=difference,
         snapshots=detail.snapshots,
         pieces=folded(difference.text.pieces),
         is_side="side" in parameters,
         title=difference.after.entry.title or difference.after.entry.url,
     )
-    return await render_with_sidebar(request, "pages/compare.html", view)
+
+
+@dataclass(frozen=True, slots=True)
+class FoldedPiece:
+    """Part of a comparison.
+
+    Attributes:
+        side: the snapshot that contains the text, or both.
+        text: the text, or its beginning if the middle is hidden.
+        folded: the hidden middle of a long unchanged text.
+        end: the text after the hidden middle.
+    """
+
+    side: Side
+    text: str
+    folded: str = ""
+    end: str = ""
 
 
 def folded(pieces: tuple[Piece, ...]) -> tuple[FoldedPiece, ...]:

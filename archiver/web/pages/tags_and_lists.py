@@ -1,6 +1,7 @@
 """Tag and list pages."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
@@ -9,12 +10,29 @@ from multidict import MultiMapping
 
 from archiver.errors import InputError, NotFound
 from archiver.model.entry_list import ListColour, is_within
+from archiver.model.message import Message
 from archiver.services.editing import Edited
 from archiver.services.lists import EntryLists, ListPosition
 from archiver.web.app_keys import RUNTIME
 from archiver.web.pages.editing import back, notice_of
 from archiver.web.rendering import render_with_sidebar
-from archiver.web.views import ListsView, RejectedForm, TagsView
+
+
+@dataclass(frozen=True, slots=True)
+class RejectedForm:
+    """A rejected form, shown again with its values.
+
+    Attributes:
+        why: the error.
+        of: name of the list or tag to change; empty for a new one.
+        given: the new name as submitted.
+        query: the search to save under the new name.
+    """
+
+    why: Message
+    of: str
+    given: str
+    query: str = ""
 
 
 async def change_tag(request: web.Request) -> web.StreamResponse:
@@ -32,9 +50,15 @@ async def tags(
     request: web.Request, refused: RejectedForm | None = None, *, status: int = 200
 ) -> web.StreamResponse:
     """Show the tags, with similar spellings next to each other."""
-    all_tags = await request.app[RUNTIME].editing.tags()
-    view = TagsView(tuple(all_tags), await notice_of(request), refused)
-    return await render_with_sidebar(request, "pages/tags.html", view, status=status)
+    return await render_with_sidebar(
+        request,
+        "pages/tags.html",
+        title=Message("Tags"),
+        status=status,
+        tags=await request.app[RUNTIME].editing.tags(),
+        notice=await notice_of(request),
+        refused=refused,
+    )
 
 
 async def _apply_to_tags(
@@ -71,9 +95,15 @@ async def lists(
     request: web.Request, refused: RejectedForm | None = None, *, status: int = 200
 ) -> web.StreamResponse:
     """Show all lists."""
-    all_lists = await request.app[RUNTIME].lists.all()
-    view = ListsView(all_lists, await notice_of(request), refused)
-    return await render_with_sidebar(request, "pages/lists.html", view, status=status)
+    return await render_with_sidebar(
+        request,
+        "pages/lists.html",
+        title=Message("Lists"),
+        status=status,
+        lists=await request.app[RUNTIME].lists.all(),
+        notice=await notice_of(request),
+        refused=refused,
+    )
 
 
 async def _apply_to_lists(request: web.Request, form: MultiMapping[Any]) -> web.StreamResponse:
