@@ -27,7 +27,7 @@ def _ask() -> str:
     return sys.stdin.readline().removesuffix("\n").removesuffix("\r")
 
 
-async def _set(settings: Settings, new: str | None) -> int:
+async def _set(settings: Settings, new: str | None) -> None:
     """Store the password in the database if there is one, for all machines, else in the folder."""
     async with AsyncExitStack() as stack:
         if settings.index:
@@ -40,7 +40,6 @@ async def _set(settings: Settings, new: str | None) -> int:
         else:
             await access.set_password(new)
     click.echo("Password removed." if new is None else "Password set.")
-    return 0
 
 
 _MAX_BYTES = (16 << 20) + 1
@@ -53,17 +52,17 @@ def cookies(settings: Settings, *, file: Path | None = None, remove: str = "") -
     return run_until_signal(_change(settings, content, remove))
 
 
-async def _change(settings: Settings, content: bytes | None, remove: str) -> int:
+async def _change(settings: Settings, content: bytes | None, remove: str) -> None:
     async with AsyncExitStack() as stack:
         if settings.index:
             app = await stack.enter_async_context(open_app(settings, reads_only=True))
             stored = app.cookie_settings
         else:
             stored = CookieSettings(settings.data)
-        return await _change_stored(stored, content, remove)
+        await _change_stored(stored, content, remove)
 
 
-async def _change_stored(cookies: CookieSettings, content: bytes | None, remove: str) -> int:
+async def _change_stored(cookies: CookieSettings, content: bytes | None, remove: str) -> None:
     if content is not None:
         result = await cookies.take(content)
         write_row("imported", str(result.kept))
@@ -78,7 +77,6 @@ async def _change_stored(cookies: CookieSettings, content: bytes | None, remove:
         stored = await cookies.list()
         rows = [(each.host, each.path, each.name, _day(each.expires)) for each in stored]
         write_table(("host", "path", "name", "expires"), rows, "no cookies.")
-    return 0
 
 
 def _content(file: Path) -> bytes:

@@ -77,11 +77,10 @@ async def _showing_progress(
             await polling
 
 
-async def crawl(settings: Settings) -> int:
+async def crawl(settings: Settings) -> None:
     """Capture queued pages until the queue is empty."""
     async with open_app(settings) as crawler:
         await work_queue(crawler.settings, crawler.crawling, crawler.articles)
-    return 0
 
 
 SOURCE = "cli"
@@ -132,7 +131,7 @@ async def _queue(runtime: App, urls: Sequence[str], below: float | None) -> tupl
     return queued, unrecoverable
 
 
-async def rescue(settings: Settings, *, refs: Sequence[str], query: str | None) -> int:
+async def rescue(settings: Settings, *, refs: Sequence[str], query: str | None) -> None:
     """Recover given entries, search results or all missing pages from public archives.
 
     Raises:
@@ -146,7 +145,6 @@ async def rescue(settings: Settings, *, refs: Sequence[str], query: str | None) 
         # An earlier run that was killed may have left jobs.
         if queued_count or (await runtime.crawling.counts()).open:
             await work_queue(runtime.settings, runtime.crawling, runtime.articles)
-    return 0
 
 
 async def _queue_recovery(runtime: App, refs: Sequence[str], query: str | None) -> int:
@@ -196,7 +194,7 @@ async def _extract(settings: Settings) -> int:
     return 1 if pending else 0
 
 
-async def _extract_again(settings: Settings, query: str, *, diff: bool) -> int:
+async def _extract_again(settings: Settings, query: str, *, diff: bool) -> None:
     read = changed = 0
     async with open_app(settings) as runtime:
         selection = ListingQuery(q=query) if query else None
@@ -210,7 +208,6 @@ async def _extract_again(settings: Settings, query: str, *, diff: bool) -> int:
                         write_text(line)
     write_row("extracted", str(read))
     write_row("changed", str(changed))
-    return 0
 
 
 def _revision_lines(revision: Revision, *, diff: bool) -> Iterator[str]:

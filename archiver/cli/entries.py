@@ -125,7 +125,7 @@ class _Report:
         self._bar.show(done=self._total - len(self.waiting), total=self._total, now=now)
 
 
-async def show(settings: Settings, *, ref: str, timestamp: str | None, as_json: bool) -> int:
+async def show(settings: Settings, *, ref: str, timestamp: str | None, as_json: bool) -> None:
     """Print an entry and its article."""
     async with open_app(settings, reads_only=True) as app:
         entries = app.entries
@@ -134,14 +134,13 @@ async def show(settings: Settings, *, ref: str, timestamp: str | None, as_json: 
         snapshot = await entries.snapshot(ref, timestamp) if wanted else None
     if as_json:
         write_json(_document(detail, snapshot))
-        return 0
+        return
     for name, value in _rows(detail, snapshot):
         write_row(name, value)
     if snapshot and snapshot.article:
         write_text("\n" + snapshot.text)
     elif snapshot and snapshot.snapshot.extractor == UNREAD:
         write_text("\nIts article is not extracted yet: run `archiver extract`.")
-    return 0
 
 
 def _document(detail: EntryDetail, snapshot: SnapshotDetail | None) -> dict[str, object]:
@@ -227,7 +226,7 @@ async def _edit(
     query: str | None,
     undo: int | None,
     change: AnnotationChange,
-) -> int:
+) -> None:
     async with open_app(settings) as runtime:
         editing = runtime.editing
         if undo is not None:
@@ -241,7 +240,6 @@ async def _edit(
     write_row("changed", str(edited.changed))
     if edited.changed and undo is None:
         print_undo("edit", edited.id)
-    return 0
 
 
 def delete(
@@ -269,7 +267,7 @@ async def _delete(
     query: str | None,
     snapshot: str | None,
     undo: int | None,
-) -> int:
+) -> None:
     async with open_app(settings) as runtime:
         if undo is not None:
             done: Deleted | Restored = await runtime.deleting.undo(undo)
@@ -282,7 +280,6 @@ async def _delete(
         _report_not_restored(done)
     elif done.entries or done.snapshots:
         print_undo("delete", done.id)
-    return 0
 
 
 def _report_not_restored(done: Restored) -> None:

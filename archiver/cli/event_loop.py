@@ -14,11 +14,11 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _SIGNALLED = 128
 
 
-def run_until_signal(work: Coroutine[None, None, int], *, stopped: str = "Stopped.") -> int:
+def run_until_signal(work: Coroutine[None, None, int | None], *, stopped: str = "Stopped.") -> int:
     """Run a coroutine. The first SIGINT or SIGTERM stops it cleanly, the second ends the process.
 
     Args:
-        work: returns the exit status.
+        work: returns the exit status, or None for success.
         stopped: message to print when it was stopped.
 
     Returns:
@@ -35,7 +35,7 @@ def run_until_signal(work: Coroutine[None, None, int], *, stopped: str = "Stoppe
         return status
 
 
-async def _stoppable(work: Coroutine[None, None, int], stopped: str) -> int:
+async def _stoppable(work: Coroutine[None, None, int | None], stopped: str) -> int:
     received: list[signal.Signals] = []
     loop = asyncio.get_running_loop()
     task = asyncio.ensure_future(work)
@@ -51,7 +51,7 @@ async def _stoppable(work: Coroutine[None, None, int], stopped: str) -> int:
         for number in _SIGNALS:
             loop.add_signal_handler(number, stop, number)
     try:
-        return await task
+        return await task or 0
     except asyncio.CancelledError:
         if not received:
             raise

@@ -2,8 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -16,69 +15,48 @@ from archiver.model.feed import FollowedFeed
 from archiver.services.feeds import Subscriptions
 
 
-@dataclass(frozen=True, slots=True)
-class _Arguments:
-    """Arguments of the command besides the action."""
-
-    what: str
-    tags: Sequence[str]
-    everything: bool
-
-
 async def feeds(
     settings: Settings, *, action: str, what: str, tags: Sequence[str], everything: bool
 ) -> int:
     """Run one action on the followed feeds."""
-    needs = action in {"follow", "unfollow", "import"}
-    may = needs or action == "export"
-    if (needs and not what) or (what and not may):
+    needs = action in _ARGUMENTS
+    if (needs and not what) or (what and not needs and action != "export"):
         raise InputError(
             f"`archiver feeds {action}` takes {_ARGUMENTS.get(action, 'no argument')}."
         )
-    wanted = _Arguments(what, tags, everything)
-    async with open_app(settings, reads_only=action in {"list", "export"}) as runtime:
-        return await _ACTIONS[action](runtime.subscriptions, wanted)
+    async with open_app(settings, reads_only=action in {"list", "export"}) as app:
+        subscriptions, shown = app.subscriptions, list[FollowedFeed]()
+        if action == "follow":
+            shown = [await subscriptions.follow(what, tags, everything=everything)]
+        elif action == "unfollow":
+            await subscriptions.unfollow(what)
+            return 0
+        elif action == "import":
+            path = Path(what)
+            content = await asyncio.to_thread(path.read_bytes)
+            added = await subscriptions.import_outline(content, path.name, everything=everything)
+            write_row("followed", str(added))
+            return 0
+        elif action == "export":
+            await _export(subscriptions, what)
+            return 0
+        elif action == "check":
+            shown = await subscriptions.check_all()
+        else:
+            shown = await subscriptions.all()
+    _show(shown)
+    return int(action == "check" and any(each.state and each.state.problem for each in shown))
 
 
-async def _list(feeds: Subscriptions, _: _Arguments) -> int:
-    return _show(await feeds.all())
-
-
-async def _follow(feeds: Subscriptions, arguments: _Arguments) -> int:
-    return _show(
-        [await feeds.follow(arguments.what, arguments.tags, everything=arguments.everything)]
-    )
-
-
-async def _unfollow(feeds: Subscriptions, arguments: _Arguments) -> int:
-    await feeds.unfollow(arguments.what)
-    return 0
-
-
-async def _import(feeds: Subscriptions, arguments: _Arguments) -> int:
-    path = Path(arguments.what)
-    content = await asyncio.to_thread(path.read_bytes)
-    added = await feeds.import_outline(content, path.name, everything=arguments.everything)
-    write_row("followed", str(added))
-    return 0
-
-
-async def _export(feeds: Subscriptions, arguments: _Arguments) -> int:
-    outline = await feeds.export_opml() + b"\n"
-    if arguments.what in ("", "-"):
+async def _export(subscriptions: Subscriptions, what: str) -> None:
+    outline = await subscriptions.export_opml() + b"\n"
+    if what in ("", "-"):
         sys.stdout.write(outline.decode())
     else:
-        await asyncio.to_thread(AtomicFile(Path(arguments.what), mode=0o644).write, outline)
-    return 0
+        await asyncio.to_thread(AtomicFile(Path(what), mode=0o644).write, outline)
 
 
-async def _check(feeds: Subscriptions, _: _Arguments) -> int:
-    checked = await feeds.check_all()
-    has_failed = any(each.state and each.state.problem for each in checked)
-    return _show(checked) or int(has_failed)
-
-
-def _show(followed: Sequence[FollowedFeed]) -> int:
+def _show(followed: Sequence[FollowedFeed]) -> None:
     rows = []
     for each in followed:
         state, subscription = each.state, each.subscription
@@ -89,15 +67,6 @@ def _show(followed: Sequence[FollowedFeed]) -> int:
             problem = "The server says that this feed is permanently gone."
         rows.append((subscription.url, checked, saved_count, subscription.title, problem))
     write_table(("feed", "last check (UTC)", "saved", "title", "problem"), rows, "no feeds.")
-    return 0
 
 
 _ARGUMENTS: Final = {"follow": "an address", "unfollow": "an address", "import": "an OPML file"}
-_ACTIONS: Final[dict[str, Callable[[Subscriptions, _Arguments], Awaitable[int]]]] = {
-    "list": _list,
-    "follow": _follow,
-    "unfollow": _unfollow,
-    "import": _import,
-    "export": _export,
-    "check": _check,
-}

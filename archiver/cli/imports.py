@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from archiver.app import open_app
+from archiver.app import App, open_app
 from archiver.cli.crawl import work_queue
 from archiver.cli.event_loop import run_until_signal
 from archiver.cli.terminal import print_undo, progress_bar, write_json, write_row, write_table
@@ -48,7 +48,7 @@ def name_of(file: Path) -> str:
     return os.fsencode(file.name).decode("utf-8", "replace")
 
 
-async def preview(settings: Settings, file: Path, choices: Choices, *, as_json: bool) -> int:
+async def preview(settings: Settings, file: Path, choices: Choices, *, as_json: bool) -> None:
     """Print a preview of an import."""
     name = name_of(file)
 
@@ -66,7 +66,6 @@ async def preview(settings: Settings, file: Path, choices: Choices, *, as_json: 
         _print(survey)
     if choices.only_folders and 0 < survey.left_out == survey.read:
         raise nothing_chosen(choices)
-    return 0
 
 
 def nothing_chosen(choices: Choices) -> InputError:
@@ -152,7 +151,7 @@ def import_file(
     return run_until_signal(_import(settings, file, choices, crawl=not no_crawl), stopped=_STOPPED)
 
 
-async def _import(settings: Settings, file: Path, choices: Choices, *, crawl: bool) -> int:
+async def _import(settings: Settings, file: Path, choices: Choices, *, crawl: bool) -> None:
     with opened(file) as source:
         async with open_app(settings, reads_only=not crawl) as app:
             status = await _read(app.imports, source, name_of(file), choices)
@@ -166,7 +165,6 @@ async def _import(settings: Settings, file: Path, choices: Choices, *, crawl: bo
                 await work_queue(app.settings, app.crawling, app.articles)
     if status.error:
         raise ArchiverError(status.error)
-    return 0
 
 
 async def _read(imports: Imports, source: BinaryIO, name: str, choices: Choices) -> ImportStatus:
@@ -200,32 +198,43 @@ def _summarise(status: ImportStatus) -> None:
 
 async def imports(
     settings: Settings, *, action: str | None, number: int | None, as_json: bool, reason: str | None
-) -> int:
+) -> None:
     """Print the newest imports, or run an action on one."""
     if action is None:
-        return await _list(settings, as_json=as_json)
+        await _list(settings, as_json=as_json)
+        return
     if number is None:
         raise InputError("Give the number of an import. `archiver imports` lists them.")
-    if action == "undo":
-        return await _undo(settings, number, as_json=as_json)
-    if action == "failed":
-        return await _failed(settings, number, as_json=as_json)
-    if action in ("pause", "resume"):
-        return await _pause(settings, number, paused=action == "pause")
-    if action == "capture":
-        return await _capture(settings, number)
-    return await _capture_again(settings, number, reason)
+    async with open_app(settings) as app:
+        status, crawl = await app.imports.status(number), app.crawl_status
+        if action == "undo":
+            await _undo(app, status, as_json=as_json)
+        elif action in ("pause", "resume"):
+            await crawl.pause_import(number, paused=action == "pause")
+            write_row(f"{action}d", str(number))
+        elif action == "capture":
+            write_row("queued", str(await crawl.capture_links(number)))
+        elif action == "again":
+            failed = [each.reason for each in await crawl.failures_of(number)]
+            queued = [
+                await crawl.try_again(each, number) for each in ([reason] if reason else failed)
+            ]
+            write_row("queued", str(sum(queued)))
+        elif as_json:
+            write_json(await crawl.failures_of(number))
+        else:
+            for each in await crawl.failures_of(number):
+                write_row(str(each.entries), each.reason)
 
 
-async def _list(settings: Settings, *, as_json: bool) -> int:
+async def _list(settings: Settings, *, as_json: bool) -> None:
     async with open_app(settings, reads_only=True) as app:
-        statuses = app.import_statuses
-        statuses_shown = await statuses.recent()
+        statuses = await app.import_statuses.recent()
     if as_json:
-        write_json(statuses_shown)
-        return 0
+        write_json(statuses)
+        return
     rows: list[tuple[str, ...]] = []
-    for each in statuses_shown:
+    for each in statuses:
         date = write_iso(each.started_at)[:10]
         rows.append((str(each.id), date, each.phase, each.name, _numbers(each)))
         if each.error:
@@ -234,61 +243,19 @@ async def _list(settings: Settings, *, as_json: bool) -> int:
             state = _undo_state(each.undone, is_restored=each.is_restored)
             rows.append(("", "", "", "", state))
     write_table(("number", "date", "phase", "file", "progress"), rows, "no imports.")
-    return 0
 
 
-async def _undo(settings: Settings, number: int, *, as_json: bool) -> int:
-    async with open_app(settings) as runtime:
-        status = await runtime.imports.status(number)
-        if status.undone and status.undone.is_done and not status.is_restored:
-            raise InputError(f"Import {number} was already undone.")
-        done = await runtime.import_undo.undo(number)
-        await runtime.crawling.write_pending_records()
+async def _undo(app: App, status: ImportStatus, *, as_json: bool) -> None:
+    if status.undone and status.undone.is_done and not status.is_restored:
+        raise InputError(f"Import {status.id} was already undone.")
+    done = await app.import_undo.undo(status.id)
+    await app.crawling.write_pending_records()
     if as_json:
         write_json(done)
-        return 0
+        return
     write_row("removed", str(done.removed))
     if done.deletion:
         print_undo("delete", done.deletion)
-    return 0
-
-
-async def _failed(settings: Settings, number: int, *, as_json: bool) -> int:
-    async with open_app(settings) as runtime:
-        await runtime.imports.status(number)
-        groups = await runtime.crawl_status.failures_of(number)
-    if as_json:
-        write_json(groups)
-        return 0
-    for each in groups:
-        write_row(str(each.entries), each.reason)
-    return 0
-
-
-async def _capture_again(settings: Settings, number: int, reason: str | None) -> int:
-    async with open_app(settings) as runtime:
-        await runtime.imports.status(number)
-        failed = await runtime.crawl_status.failures_of(number)
-        reasons = [reason] if reason else [each.reason for each in failed]
-        queued = [await runtime.crawl_status.try_again(each, number) for each in reasons]
-    write_row("queued", str(sum(queued)))
-    return 0
-
-
-async def _pause(settings: Settings, number: int, *, paused: bool) -> int:
-    async with open_app(settings) as runtime:
-        await runtime.imports.status(number)
-        await runtime.crawl_status.pause_import(number, paused=paused)
-    write_row("paused" if paused else "resumed", str(number))
-    return 0
-
-
-async def _capture(settings: Settings, number: int) -> int:
-    async with open_app(settings) as runtime:
-        await runtime.imports.status(number)
-        queued = await runtime.crawl_status.capture_links(number)
-    write_row("queued", str(queued))
-    return 0
 
 
 def _undo_state(undone: ImportUndone, *, is_restored: bool) -> str:

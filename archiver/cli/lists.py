@@ -18,7 +18,7 @@ async def lists(
     rename: Sequence[str] | None,
     delete: str | None,
     as_json: bool,
-) -> int:
+) -> None:
     """Create, rename or delete lists, or print all.
 
     After a change, only the created and renamed lists are printed, each with its nested lists.
@@ -38,10 +38,10 @@ async def lists(
         changed_paths = [
             tidy_path(each) for each in (make, *(rename or ())[1:]) if each is not None
         ]
-        return await _print(runtime, changed_paths if is_changed else None, as_json=as_json)
+        await _print(runtime, changed_paths if is_changed else None, as_json=as_json)
 
 
-async def _print(runtime: App, changed: Sequence[str] | None, *, as_json: bool) -> int:
+async def _print(runtime: App, changed: Sequence[str] | None, *, as_json: bool) -> None:
     """Print the changed lists and their nested lists; all lists if ``changed`` is None."""
     lists = await runtime.lists.all()
     lists_shown = [
@@ -61,4 +61,3 @@ async def _print(runtime: App, changed: Sequence[str] | None, *, as_json: bool) 
             for each in lists_shown
         ]
         write_table(("list", "entries", "saved search"), rows, "no lists.")
-    return 0

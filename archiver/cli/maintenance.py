@@ -25,7 +25,7 @@ from archiver.services.preferences import Preferences
 from archiver.services.reindex import ReindexProgress, ReindexReport, reindex
 
 
-async def compact(settings: Settings, *, dry_run: bool, empty_bin: bool) -> int:
+async def compact(settings: Settings, *, dry_run: bool, empty_bin: bool) -> None:
     """Erase deleted data, or with ``dry_run`` only print how much that would free."""
     async with open_app(settings) as runtime:
         if not dry_run:
@@ -36,17 +36,16 @@ async def compact(settings: Settings, *, dry_run: bool, empty_bin: bool) -> int:
     write_row("bytes freed", str(done.freed))
     for name, why in done.left.items():
         write_row("left", name, why)
-    return 0
 
 
-def config(settings: Settings, *, name: str | None, value: str | None, unset: bool) -> int:
+def config(settings: Settings, *, name: str | None, value: str | None, unset: bool) -> None:
     """Print all settings or one setting, or change a setting."""
     preferences = Preferences(settings)
     preferences_by_name = asyncio.run(preferences.all())
     if name is None:
         rows = [(each.name, each.value, each.source) for each in preferences_by_name.values()]
         write_table(("setting", "value", "source"), rows)
-        return 0
+        return
     name = name.lstrip("-").replace("-", "_").lower().removeprefix("archiver_")
     reads = value is None and not unset
     if name not in (preferences_by_name if reads else SETTINGS):
@@ -60,10 +59,9 @@ def config(settings: Settings, *, name: str | None, value: str | None, unset: bo
             "Settings page.",
             err=True,
         )
-    return 0
 
 
-async def set_site(settings: Settings, *, host: str, never_save: bool | None, **rule: str) -> int:
+async def set_site(settings: Settings, *, host: str, never_save: bool | None, **rule: str) -> None:
     """Change the rule of a host; values that are None stay."""
     values: dict[str, str | bool | None] = {**rule, "never_save": never_save}
     changes = {name: value for name, value in values.items() if value is not None}
@@ -72,7 +70,6 @@ async def set_site(settings: Settings, *, host: str, never_save: bool | None, **
         click.echo(
             f"Rules apply to whole hosts: this one covers all ports of {site_name(host)}.", err=True
         )
-    return 0
 
 
 async def remove_site(settings: Settings, *, host: str) -> int:
@@ -80,7 +77,7 @@ async def remove_site(settings: Settings, *, host: str) -> int:
     return int(not await Preferences(settings).remove_site_rule(site_name(host)))
 
 
-async def sites(settings: Settings) -> int:
+async def sites(settings: Settings) -> None:
     """List the rules of sites."""
     rows = [
         (
@@ -93,7 +90,6 @@ async def sites(settings: Settings) -> int:
         for name, rule in (await Preferences(settings).site_rules()).items()
     ]
     write_table(("host", "browser", "delay", "user agent", "save"), rows, "no rules.")
-    return 0
 
 
 def bin_(settings: Settings, *, action: str, refs: Sequence[str], yes: bool) -> int:
@@ -135,12 +131,11 @@ async def run_reindex(settings: Settings, *, accept_missing: bool) -> int:
     return int(any(finding.is_wrong for finding in report.problems))
 
 
-async def rebuild(settings: Settings) -> int:
+async def rebuild(settings: Settings) -> None:
     """Rebuild the index before another command; print only problems, on standard error."""
     report = await _with_progress(settings, accept_missing=False)
     for finding in report.problems:
         click.echo(f"{finding.where}: {finding.problem}", err=True)
-    return 0
 
 
 async def _with_progress(settings: Settings, *, accept_missing: bool) -> ReindexReport:
@@ -224,16 +219,15 @@ def _places(locations: Sequence[str]) -> Places:
 _LOCAL_INDEX = "archiver: the index is a local file. To use several machines, see docs/scaling.md."
 
 
-async def machines(settings: Settings) -> int:
+async def machines(settings: Settings) -> None:
     """List the running workers of an archive on a database server."""
     async with open_app(settings, reads_only=True) as app:
         workers = await running_workers(app.db)
     if workers is None:
         click.echo(_LOCAL_INDEX, err=True)
-        return 0
+        return
     rows = [
         (each.machine, each.name, each.address or "-", f"{each.since:%Y-%m-%dT%H:%M:%SZ}")
         for each in workers
     ]
     write_table(("machine", "worker", "address", "since"), rows, "no workers are running.")
-    return 0

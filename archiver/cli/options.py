@@ -44,6 +44,9 @@ _NAMES, _FIRST = "settings", "first_settings"
 """Attributes set on a command's function: names of its settings, and of those that --help shows."""
 
 
+_Body = Callable[..., int]
+
+
 class SettingOption(click.Option):
     """Flag of a setting; its value stays text, because ``Settings`` validates it."""
 
@@ -199,31 +202,38 @@ def runs(
     return decorate
 
 
-def list_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Add filter, sort and output options."""
-    for option in (
-        click.option("--json", "as_json", is_flag=True, help="Print a JSON array."),
-        click.option("--all", "everything", is_flag=True, help="Print all entries."),
-        click.option(
-            "--limit",
-            type=click.IntRange(min=1),
-            help="Number of entries to print; default: 50 on a terminal, else all.",
-        ),
-        click.option(
-            "--sort",
-            type=click.Choice([each.value for each in Sort]),
-            help="Sort order; default: best match, or newest without words.",
-        ),
-        click.option(
-            "--status",
-            default="",
-            help="Only entries with this state (saved, failed, queued, link) or HTTP status.",
-        ),
-        click.option("--host", default="", metavar="HOST", help="Only entries of this host."),
-        click.option("--tag", default="", metavar="TAG", help="Only entries with this tag."),
-    ):
-        command = option(command)
-    return command
+def _together(*options: Callable[[_Body], _Body]) -> Callable[[_Body], _Body]:
+    """Return a decorator that adds several options to a command, the last one first."""
+
+    def decorate(command: _Body) -> _Body:
+        for option in options:
+            command = option(command)
+        return command
+
+    return decorate
+
+
+list_options = _together(
+    click.option("--json", "as_json", is_flag=True, help="Print a JSON array."),
+    click.option("--all", "everything", is_flag=True, help="Print all entries."),
+    click.option(
+        "--limit",
+        type=click.IntRange(min=1),
+        help="Number of entries to print; default: 50 on a terminal, else all.",
+    ),
+    click.option(
+        "--sort",
+        type=click.Choice([each.value for each in Sort]),
+        help="Sort order; default: best match, or newest without words.",
+    ),
+    click.option(
+        "--status",
+        default="",
+        help="Only entries with this state (saved, failed, queued, link) or HTTP status.",
+    ),
+    click.option("--host", default="", metavar="HOST", help="Only entries of this host."),
+    click.option("--tag", default="", metavar="TAG", help="Only entries with this tag."),
+)
 
 
 def build_settings(flags: Mapping[str, object]) -> Settings:
@@ -283,7 +293,6 @@ def _explain(reasons: Mapping[str, object], values: Mapping[str, object]) -> str
 
 
 _File = click.Path(exists=True, dir_okay=False, readable=True, allow_dash=True, path_type=Path)
-_Body = Callable[..., int]
 
 
 def _write_formats(_: click.Context, formatter: click.HelpFormatter) -> None:
@@ -299,7 +308,7 @@ class ImportCommand(Command):
     further = help_option("--help-formats", "the supported formats", _write_formats)
 
 
-_IMPORT = (
+import_options = _together(
     click.option(
         "--column",
         "columns",
@@ -354,32 +363,20 @@ _IMPORT = (
     click.argument("file", type=_File),
 )
 
-
-def import_options(command: _Body) -> _Body:
-    """Add options of ``import``."""
-    for option in _IMPORT:
-        command = option(command)
-    return command
-
-
-def imports_options(command: _Body) -> _Body:
-    """Add options of ``imports``."""
-    for option in (
-        click.option(
-            "--reason",
-            metavar="REASON",
-            help="With `again`: retry only failures with this reason, as `failed` prints it.",
-        ),
-        click.option("--json", "as_json", is_flag=True, help="Print JSON."),
-        click.argument("number", required=False, type=click.IntRange(min=1)),
-        click.argument(
-            "action",
-            required=False,
-            type=click.Choice(["undo", "failed", "again", "capture", "pause", "resume"]),
-        ),
-    ):
-        command = option(command)
-    return command
+imports_options = _together(
+    click.option(
+        "--reason",
+        metavar="REASON",
+        help="With `again`: retry only failures with this reason, as `failed` prints it.",
+    ),
+    click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+    click.argument("number", required=False, type=click.IntRange(min=1)),
+    click.argument(
+        "action",
+        required=False,
+        type=click.Choice(["undo", "failed", "again", "capture", "pause", "resume"]),
+    ),
+)
 
 
 _RENDER = flag("render")

@@ -159,11 +159,10 @@ def print_undo(command: str, number: int) -> None:
         click.echo(f"archiver: `archiver {command} --undo {number}` undoes this.", err=True)
 
 
-async def _summarise(settings: Settings, query: str, summaries: list[Summary]) -> int:
+async def _summarise(settings: Settings, query: str, summaries: list[Summary]) -> None:
     async with open_app(settings, reads_only=True) as app:
         search = app.search
         summaries.append(await search.summary(ListingQuery(q=query)))
-    return 0
 
 
 def _question(what: str, summary: Summary) -> str:
