@@ -8,6 +8,7 @@ from isal import isal_zlib
 
 from archiver import helpers
 from archiver.app import App
+from archiver.helpers import RecentItems
 from archiver.web import middleware
 from archiver.web.api.openapi import operations
 from archiver.web.app_keys import (
@@ -26,7 +27,7 @@ from archiver.web.app_keys import (
 )
 from archiver.web.client_limits import Listeners, LoginThrottle, ServerLimits
 from archiver.web.metrics import Metrics
-from archiver.web.replay_requests import FrameRequests
+from archiver.web.replay_requests import MAX_BANNERS
 from archiver.web.routes import ROUTES
 from archiver.web.signing import Permissions, Signer, load_secret
 from archiver.web.static_files import static_files
@@ -97,7 +98,7 @@ def _add_services(app: web.Application, runtime: App, secret: bytes) -> None:
     app[LOGIN_THROTTLE] = LoginThrottle()
     app[LISTENERS] = Listeners()
     app[METRICS] = Metrics()
-    app[FRAME_REQUESTS] = FrameRequests()
+    app[FRAME_REQUESTS] = RecentItems(MAX_BANNERS)
     app[RELOAD] = asyncio.Event()
     app[STATIC] = static_files(helpers.STATIC)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from aiohttp import web
 
 from archiver.app import App
+from archiver.helpers import RecentItems
 from archiver.web.client_limits import Listeners, LoginThrottle, ServerLimits
 from archiver.web.signing import Permissions, Signer
 from archiver.web.wording import Wording
@@ -18,7 +19,7 @@ from archiver.web.wording import Wording
 if TYPE_CHECKING:  # these modules use the keys
     from archiver.web.api.openapi import Operation
     from archiver.web.metrics import Metrics
-    from archiver.web.replay_requests import FrameRequests
+    from archiver.web.replay_requests import FrameRequest
     from archiver.web.static_files import StaticFiles
 
 RUNTIME = web.AppKey("runtime", App)
@@ -54,8 +55,8 @@ STATIC: web.AppKey["StaticFiles"] = web.AppKey("static")
 WORDINGS: web.AppKey[Mapping[str, Wording]] = web.AppKey("wordings", Mapping)
 """Translations by language tag."""
 
-FRAME_REQUESTS: web.AppKey["FrameRequests"] = web.AppKey("shown")
-"""The URL shown in the frame below each banner."""
+FRAME_REQUESTS: web.AppKey[RecentItems[str, "FrameRequest"]] = web.AppKey("shown")
+"""The last request of the frame below each banner."""
 
 SIGNED_IN = web.RequestKey("signed_in", bool)
 """Whether the user is signed in with the password, so that pages show a sign-out button."""

@@ -2,11 +2,12 @@
 
 import asyncio
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from ipaddress import IPv6Address, ip_address
+
+from archiver.helpers import RecentItems
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ class LoginThrottle:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._records: OrderedDict[str, _Record] = OrderedDict()
+        self._records = RecentItems[str, _Record](_MAX_CLIENTS)
 
     def wait(self, address: str | None) -> float:
         """Return the seconds until this address may try again; 0 for no wait."""
@@ -102,7 +103,7 @@ class LoginThrottle:
     def wrong(self, address: str | None) -> None:
         """Record a failed login."""
         group, now = _group(address), self._clock()
-        record = self._records.pop(group, None)
+        record = self._records.get(group)
         if record is None or now - record.last > _FORGET_AFTER:
             record = _Record(0, 0.0, now)
         record.wrong += 1
@@ -111,8 +112,6 @@ class LoginThrottle:
             doublings = min(record.wrong - _FIRST_DELAYED_FAILURE, 16)
             record.until = now + min(_MAX_WAIT, float(1 << doublings))
         self._records[group] = record
-        while len(self._records) > _MAX_CLIENTS:
-            self._records.popitem(last=False)
 
     def right(self, address: str | None) -> None:
         """Record a successful login."""

@@ -63,8 +63,13 @@ async def replay(request: web.Request) -> web.StreamResponse:
     banner = _note_request(request, address, frame_request)
     replayed = await service.open(capture, replay_request)
     if banner and replayed.is_made:
-        note = partial(request.app[FRAME_REQUESTS].note_form, banner, frame_request)
-        replayed = replace(replayed, body=_with_forms_noted(replayed.body, note))
+        requests = request.app[FRAME_REQUESTS]
+
+        def note_form() -> None:
+            if requests.get(banner) == frame_request:  # the frame has not requested another page
+                requests[banner] = replace(frame_request, has_form=True)
+
+        replayed = replace(replayed, body=_with_forms_noted(replayed.body, note_form))
     return await _stream(request, replayed, is_followed=bool(banner))
 
 
@@ -114,7 +119,7 @@ def _note_request(request: web.Request, address: ReplayAddress, frame_request: F
     permission = permission_of(request)
     if permission is None or not permission.banner or address.modifier is not Modifier.FRAME:
         return ""
-    request.app[FRAME_REQUESTS].note(permission.banner, frame_request)
+    request.app[FRAME_REQUESTS][permission.banner] = frame_request
     return permission.banner
 
 

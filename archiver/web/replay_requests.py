@@ -10,9 +10,7 @@ requests are kept in memory for the most recently used banners.
 """
 
 import re
-from collections import OrderedDict
-from dataclasses import dataclass, replace
-from secrets import token_hex
+from dataclasses import dataclass
 
 from aiohttp import web
 
@@ -80,30 +78,3 @@ class FrameRequest:
     timestamp: Timestamp | None = None
     wanted: ReplayAddress | None = None
     has_form: bool = False
-
-
-class FrameRequests:
-    """The last request of the frame below each banner."""
-
-    def __init__(self) -> None:
-        self._shown: OrderedDict[str, FrameRequest] = OrderedDict()
-
-    def new(self) -> str:
-        """Return a number for a banner: 16 hexadecimal digits."""
-        return token_hex(8)
-
-    def note(self, banner: str, request: FrameRequest) -> None:
-        """Record what a banner's frame requested."""
-        self._shown[banner] = request
-        self._shown.move_to_end(banner)
-        while len(self._shown) > MAX_BANNERS:
-            self._shown.popitem(last=False)
-
-    def note_form(self, banner: str, request: FrameRequest) -> None:
-        """Record that the page contains a form, unless the frame requested another page since."""
-        if self._shown.get(banner) == request:
-            self._shown[banner] = replace(request, has_form=True)
-
-    def of(self, banner: str) -> FrameRequest | None:
-        """Return the last request of a banner's frame; None if it is unknown."""
-        return self._shown.get(banner)

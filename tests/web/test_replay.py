@@ -343,10 +343,10 @@ async def test_a_link_below_a_banner_has_a_token_without_access(service_with_pas
     assert (await get(service_with_password, link, Sec_Fetch_Dest="document")).status == 401
     assert (await get(service_with_password, forged, Sec_Fetch_Dest="iframe")).status == 401
     target = ReplayAddress(LATEST, Modifier.FRAME, f"{PAGE}next")
-    assert service_with_password.app[FRAME_REQUESTS].of(banner) == FrameRequest(
+    assert service_with_password.app[FRAME_REQUESTS].get(banner) == FrameRequest(
         f"{PAGE}next", wanted=target
     )
-    assert service_with_password.app[FRAME_REQUESTS].of("fedcba9876543210") is None
+    assert service_with_password.app[FRAME_REQUESTS].get("fedcba9876543210") is None
 
 
 async def test_an_access_token_expires_and_is_not_renewed(service_with_password, archive):

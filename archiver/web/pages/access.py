@@ -1,6 +1,5 @@
 """Access and login pages."""
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -86,7 +85,7 @@ async def change(request: web.Request) -> web.StreamResponse:
     sent = await request.post()
     form = {key: value for key, value in sent.items() if isinstance(value, str)}
     try:
-        return await _ACTIONS.get(form.get("do", ""), _unknown)(request, form)
+        return await _changed(request, form)
     except InputError as error:
         return await access(request, problem=error.sentence, status=400)
 
@@ -128,53 +127,39 @@ def browser_name(user_agent: str) -> Message | str:
     return Message("{browser} on {system}", browser=name, system=system)
 
 
+async def _changed(request: web.Request, form: _Form) -> web.StreamResponse:
+    control, does = request.app[RUNTIME].access, form.get("do", "")
+    if does == "set-password":
+        return await _set_password(request, form)
+    if does == "remove-password":
+        await _require_password(request, form)
+        await control.remove_password()
+        raise web.HTTPSeeOther("/access?done=removed")
+    if does == "make-token":
+        if form.get("scope") not in set(Scope):
+            raise InputError("Choose what the token can do: read only, add only, or full access.")
+        token = await control.make_token(form.get("name", ""), Scope(form["scope"]))
+        return await access(request, token=token)
+    if does == "revoke":
+        await control.revoke(form.get("token", ""))
+    elif does == "end":
+        await control.end_session(form.get("session", ""))
+    elif does == "end-others":
+        session = control.session(request[SESSION])
+        await control.end_other_sessions(session.digest if session else "")
+    else:
+        raise InputError("This form is outdated. Reload the page and try again.")
+    raise web.HTTPSeeOther("/access")
+
+
 async def _set_password(request: web.Request, form: _Form) -> web.StreamResponse:
-    control = request.app[RUNTIME].access
     await _require_password(request, form)
     if form.get("again") != form.get("new"):
         raise InputError("The two new passwords differ. Type the same one twice.")
-    await control.set_password(form.get("new", ""))
-    response = _done("?done=set")
+    await request.app[RUNTIME].access.set_password(form.get("new", ""))
+    response = web.Response(status=303, headers={"Location": "/access?done=set"})
     await auth.start_session(request, response)
     return response
-
-
-async def _remove_password(request: web.Request, form: _Form) -> web.StreamResponse:
-    await _require_password(request, form)
-    await request.app[RUNTIME].access.remove_password()
-    return _done("?done=removed")
-
-
-async def _make_token(request: web.Request, form: _Form) -> web.StreamResponse:
-    try:
-        scope = Scope(form.get("scope", ""))
-    except ValueError:
-        raise InputError(
-            "Choose what the token can do: read only, add only, or full access."
-        ) from None
-    token = await request.app[RUNTIME].access.make_token(form.get("name", ""), scope)
-    return await access(request, token=token)
-
-
-async def _revoke(request: web.Request, form: _Form) -> web.StreamResponse:
-    await request.app[RUNTIME].access.revoke(form.get("token", ""))
-    return _done()
-
-
-async def _end(request: web.Request, form: _Form) -> web.StreamResponse:
-    await request.app[RUNTIME].access.end_session(form.get("session", ""))
-    return _done()
-
-
-async def _end_others(request: web.Request, _: _Form) -> web.StreamResponse:
-    control = request.app[RUNTIME].access
-    session = control.session(request[SESSION])
-    await control.end_other_sessions(session.digest if session else "")
-    return _done()
-
-
-async def _unknown(_: web.Request, __: _Form) -> web.StreamResponse:
-    raise InputError("This form is outdated. Reload the page and try again.")
 
 
 async def _require_password(request: web.Request, form: _Form) -> None:
@@ -183,17 +168,3 @@ async def _require_password(request: web.Request, form: _Form) -> None:
         return
     if not await auth.check_password(request, form.get("current", "")):
         raise InputError("The current password is wrong.")
-
-
-def _done(notice: str = "") -> web.Response:
-    return web.Response(status=303, headers={"Location": f"/access{notice}"})
-
-
-_ACTIONS: Final[dict[str, Callable[[web.Request, _Form], Awaitable[web.StreamResponse]]]] = {
-    "set-password": _set_password,
-    "remove-password": _remove_password,
-    "make-token": _make_token,
-    "revoke": _revoke,
-    "end": _end,
-    "end-others": _end_others,
-}

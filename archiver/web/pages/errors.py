@@ -106,7 +106,7 @@ def passage(request: web.Request, address: ReplayAddress) -> web.Response:
     is_framed = address.modifier is Modifier.FRAME and dest != "document"
     banner = permission.banner if permission and is_framed else ""
     if banner:
-        request.app[FRAME_REQUESTS].note(banner, FrameRequest(address.url, wanted=address))
+        request.app[FRAME_REQUESTS][banner] = FrameRequest(address.url, wanted=address)
     modifier = Modifier.NONE if address.modifier is Modifier.FRAME else address.modifier
     path = request.app[PERMISSIONS].plain(
         ReplayAddress(address.timestamp_prefix, modifier, address.url)

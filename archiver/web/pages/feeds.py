@@ -1,14 +1,11 @@
 """Feed page."""
 
-from collections.abc import Awaitable, Callable
-from typing import Final
-
 from aiohttp import web
 from aiohttp.web_request import FileField
 
 from archiver.errors import FetchError, InputError
 from archiver.model.message import Message
-from archiver.services.feeds import OtherFormat
+from archiver.services.feeds import OtherFormat, Subscriptions
 from archiver.web.app_keys import RUNTIME
 from archiver.web.pages.crawl import outcome_of
 from archiver.web.rendering import render_with_sidebar, wording_of
@@ -22,7 +19,7 @@ async def change(request: web.Request) -> web.StreamResponse:
     sent = await request.post()
     form = {key: value for key, value in sent.items() if not isinstance(value, bytes | bytearray)}
     try:
-        return await _ACTIONS.get(_text(form, "do"), _unknown)(request, form)
+        done = await _changed(request.app[RUNTIME].subscriptions, form)
     except InputError as error:
         return await feeds(
             request,
@@ -31,6 +28,7 @@ async def change(request: web.Request) -> web.StreamResponse:
             is_other_form=isinstance(error, OtherFormat),
             status=400,
         )
+    raise web.HTTPSeeOther(f"/feeds?done={done}")
 
 
 def _why(request: web.Request, error: InputError) -> Message | str:
@@ -78,58 +76,29 @@ async def feeds(
     )
 
 
-async def _follow(request: web.Request, form: _Form) -> web.StreamResponse:
-    subscriptions = request.app[RUNTIME].subscriptions
-    before = len(await subscriptions.all())
-    await subscriptions.follow(
-        _text(form, "url"), _text(form, "tags").split(","), everything="everything" in form
-    )
-    added = len(await subscriptions.all()) - before
-    return _done(f"followed-{added}" if added else "checked")
-
-
-async def _unfollow(request: web.Request, form: _Form) -> web.StreamResponse:
-    await request.app[RUNTIME].subscriptions.unfollow(_text(form, "url"))
-    return _done("unfollowed")
-
-
-async def _check(request: web.Request, form: _Form) -> web.StreamResponse:
-    await request.app[RUNTIME].subscriptions.check(_text(form, "url"))
-    return _done("checked")
-
-
-async def _check_everything(request: web.Request, form: _Form) -> web.StreamResponse:
-    await request.app[RUNTIME].subscriptions.check(_text(form, "url"), everything=True)
-    return _done("checked")
-
-
-async def _import_opml(request: web.Request, form: _Form) -> web.StreamResponse:
+async def _changed(subscriptions: Subscriptions, form: _Form) -> str:
+    """Apply the action of a form; return its result for ``done``."""
+    does, url, everything = _text(form, "do"), _text(form, "url"), "everything" in form
+    if does == "follow":
+        before = len(await subscriptions.all())
+        await subscriptions.follow(url, _text(form, "tags").split(","), everything=everything)
+        added = len(await subscriptions.all()) - before
+        return f"followed-{added}" if added else "checked"
+    if does == "unfollow":
+        await subscriptions.unfollow(url)
+        return "unfollowed"
+    if does in ("check", "capture-all"):
+        await subscriptions.check(url, everything=does == "capture-all")
+        return "checked"
+    if does != "take-in":
+        raise InputError("This form is outdated. Reload the page and try again.")
     file = form.get("file")
     if not isinstance(file, FileField):
         raise InputError("Choose the OPML file exported by your feed reader.")
-    added = await request.app[RUNTIME].subscriptions.import_outline(
-        file.file.read(), file.filename, everything="everything" in form
-    )
-    return _done(f"followed-{added}")
-
-
-async def _unknown(_: web.Request, __: _Form) -> web.StreamResponse:
-    raise InputError("This form is outdated. Reload the page and try again.")
+    content, name = file.file.read(), file.filename
+    return f"followed-{await subscriptions.import_outline(content, name, everything=everything)}"
 
 
 def _text(form: _Form, name: str) -> str:
     value = form.get(name, "")
     return value if isinstance(value, str) else ""
-
-
-def _done(what: str) -> web.Response:
-    return web.Response(status=303, headers={"Location": f"/feeds?done={what}"})
-
-
-_ACTIONS: Final[dict[str, Callable[[web.Request, _Form], Awaitable[web.StreamResponse]]]] = {
-    "follow": _follow,
-    "unfollow": _unfollow,
-    "check": _check,
-    "capture-all": _check_everything,
-    "take-in": _import_opml,
-}

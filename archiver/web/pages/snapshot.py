@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from secrets import token_hex
 
 from aiohttp import web
 
@@ -116,7 +117,7 @@ async def snapshot(request: web.Request) -> web.StreamResponse:
     url, moment = shown.url, timestamp
     if shown.rendering is Rendering.DONE:
         url, moment = shown.final_url, shown.capture.timestamp
-    banner = request.app[FRAME_REQUESTS].new()
+    banner = token_hex(8)
     entry = await request.app[RUNTIME].entries.get(key)
     return render(
         request,
@@ -136,7 +137,7 @@ async def snapshot(request: web.Request) -> web.StreamResponse:
 async def framed_page(request: web.Request) -> web.StreamResponse:
     """Return, as JSON, the page that a frame shows, or the address that it should load."""
     banner = request.match_info["banner"]
-    frame_request = request.app[FRAME_REQUESTS].of(banner)
+    frame_request = request.app[FRAME_REQUESTS].get(banner)
     if frame_request is None:
         raise web.HTTPNotFound
     if frame_request.wanted is not None:
