@@ -23,13 +23,14 @@ from ipaddress import IPv4Network, IPv6Network, ip_network
 from math import ceil
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from archiver import __version__
 from archiver.logs import get_log
 from archiver.model.language import TAGS
 from archiver.model.message import Message
 
+Network = IPv4Network | IPv6Network
 TIMEGATES = {
     "wayback": "https://web.archive.org/web/",
     "archive.today": "https://archive.ph/timegate/",
@@ -61,10 +62,6 @@ _TRUE_WORDS = frozenset({"1", "true", "yes", "on", "y", "t"})
 _FALSE_WORDS = frozenset({"0", "false", "no", "off", "n", "f"})
 
 
-def _identity(value: Any) -> Any:
-    return value
-
-
 def _text(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
@@ -87,7 +84,7 @@ class Kind:
 
     metavar: str
     read: Callable[[Any], Any]
-    dump: Callable[[Any], Any] = _identity
+    dump: Callable[[Any], Any] = lambda value: value
     show: Callable[[Any], str] = _text
     values: tuple[str, ...] = ()
 
@@ -108,32 +105,23 @@ def text(*, may_be_empty: bool = True) -> Kind:
     return Kind("TEXT", read)
 
 
-def words_in_line() -> Kind:
-    """Return a kind for one line of text, which is short enough for a header field."""
-
-    def read(value: str) -> str:
-        if not (isinstance(value, str) and 0 < len(value) <= 500 and value.isprintable()):
-            raise ValueError(Message("must be one line of 1 to 500 characters"))
-        return value
-
-    return Kind("TEXT", read)
+def _one_line(value: str) -> str:
+    if not (isinstance(value, str) and 0 < len(value) <= 500 and value.isprintable()):
+        raise ValueError(Message("must be one line of 1 to 500 characters"))
+    return value
 
 
-def path() -> Kind:
-    """Return a kind for a directory."""
-    return Kind("DIR", Path, str)
+DIRECTORY = Kind("DIR", Path, str)
 
 
-def boolean() -> Kind:
-    """Return a kind for a boolean."""
+def _boolean(value: bool | str) -> bool:
+    word = str(value).lower()
+    if word not in _TRUE_WORDS | _FALSE_WORDS:
+        raise ValueError(Message("must be true or false"))
+    return word in _TRUE_WORDS
 
-    def read(value: bool | str) -> bool:
-        word = str(value).lower()
-        if word not in _TRUE_WORDS | _FALSE_WORDS:
-            raise ValueError(Message("must be true or false"))
-        return word in _TRUE_WORDS
 
-    return Kind("", read)
+BOOLEAN = Kind("", _boolean)
 
 
 def choice(*values: str) -> Kind:
@@ -222,112 +210,6 @@ def show_size(value: int) -> str:
     return f"{value // _SIZE_UNITS[unit]} {unit}".rstrip() if value else "0"
 
 
-def words() -> Kind:
-    """Return a kind for words separated by commas or spaces."""
-    return Kind("LIST", _words, list)
-
-
-def timegates() -> Kind:
-    """Return a kind for TimeGates, by name or URL prefix."""
-    names = {url: name for name, url in TIMEGATES.items()}
-
-    def dump(value: Any) -> list[str]:
-        return [names.get(each, each) for each in value]
-
-    def read(value: Any) -> tuple[str, ...]:
-        return tuple(map(_timegate, _words(value)))
-
-    return Kind("LIST", read, dump, lambda value: _text(dump(value)), tuple(TIMEGATES))
-
-
-def bucket() -> Kind:
-    """Return a kind for an S3 bucket with an optional prefix; an empty value becomes None."""
-
-    def read(value: str | None) -> str | None:
-        if not value:
-            return None
-        if not _BUCKET.fullmatch(value):
-            raise ValueError(Message("must be s3://bucket or s3://bucket/prefix"))
-        return value.rstrip("/")
-
-    return Kind("TEXT", read)
-
-
-def server_address() -> Kind:
-    """Return a kind for a PostgreSQL URL without a password; an empty value becomes None."""
-
-    def read(value: str | None) -> str | None:
-        if not value:
-            return None
-        parts = urlsplit(value)
-        if parts.password is not None:
-            raise ValueError(
-                Message("must not contain a password. Put it into PGPASSWORD or ~/.pgpass")
-            )
-        named = parts.username and parts.path.strip("/") and "/" not in parts.path[1:]
-        if parts.scheme not in ("postgresql", "postgres") or not named or parts.fragment:
-            raise ValueError(Message("must be postgresql://user@host/database"))
-        if "," not in parts.netloc and parts.port == 0:  # ``port`` raises ValueError above 65535
-            raise ValueError(Message("must have a port from 1 to 65535"))
-        return value.replace("postgres:", "postgresql:", 1)
-
-    return Kind("TEXT", read)
-
-
-def networks() -> Kind:
-    """Return a kind for IP networks; ``192.168.1.5/24`` means ``192.168.1.0/24``."""
-
-    def read(value: Any) -> tuple[Any, ...]:
-        try:
-            return tuple(ip_network(each, strict=False) for each in _words(value))
-        except ValueError:
-            raise ValueError(Message("must be networks, such as 192.168.1.0/24")) from None
-
-    return Kind("LIST", read, lambda value: [str(each) for each in value])
-
-
-def origin() -> Kind:
-    """Return a kind for an origin (scheme, host, optional port); an empty value becomes None."""
-
-    def read(value: str | None) -> str | None:
-        if not value:
-            return None
-        parts = urlsplit(value.rstrip("/").lower())
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError(Message("must be an origin, such as https://replay.example.org"))
-        if parts.path or parts.query or parts.username:
-            raise ValueError(
-                Message("must not have a path or anything else after the host and port")
-            )
-        return f"{parts.scheme}://{parts.netloc}"
-
-    return Kind("TEXT", read)
-
-
-def web_address() -> Kind:
-    """Return a kind for an HTTP or HTTPS URL; an empty value becomes None."""
-
-    def read(value: str | None) -> str | None:
-        if not value:
-            return None
-        parts = urlsplit(value)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError(Message("must be a URL, such as https://ntfy.sh/my-archive"))
-        return value
-
-    return Kind("TEXT", read)
-
-
-def _timegate(word: str) -> str:
-    address = TIMEGATES.get(word.lower(), word)
-    parts = urlsplit(address)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError(
-            Message("must list {names} or URLs of TimeGates", names=", ".join(TIMEGATES))
-        )
-    return address
-
-
 def _words(value: Any) -> tuple[Any, ...]:
     parts = (value,) if isinstance(value, str) else value
     return tuple(
@@ -335,6 +217,86 @@ def _words(value: Any) -> tuple[Any, ...]:
         for part in parts
         for word in (part.replace(",", " ").split() if isinstance(part, str) else (part,))
     )
+
+
+WORDS = Kind("LIST", _words, list)
+"""Words separated by commas or spaces."""
+
+
+def _timegate(word: str) -> str:
+    address = TIMEGATES.get(word.lower(), word)
+    if not _is_web(urlsplit(address)):
+        raise ValueError(
+            Message("must list {names} or URLs of TimeGates", names=", ".join(TIMEGATES))
+        )
+    return address
+
+
+def _timegates(value: Any) -> tuple[str, ...]:
+    return tuple(map(_timegate, _words(value)))
+
+
+def _timegate_names(value: Any) -> list[str]:
+    names = {url: name for name, url in TIMEGATES.items()}
+    return [names.get(each, each) for each in value]
+
+
+def _named_timegates(value: Any) -> str:
+    return _text(_timegate_names(value))
+
+
+def _networks(value: Any) -> tuple[Network, ...]:
+    """Read IP networks; ``192.168.1.5/24`` means ``192.168.1.0/24``."""
+    try:
+        return tuple(ip_network(each, strict=False) for each in _words(value))
+    except ValueError:
+        raise ValueError(Message("must be networks, such as 192.168.1.0/24")) from None
+
+
+def _optional(read: Callable[[str], str]) -> Kind:
+    """Return a kind for text of a certain form; an empty value becomes None."""
+    return Kind("TEXT", lambda value: read(value) if value else None)
+
+
+def _bucket(value: str) -> str:
+    if not _BUCKET.fullmatch(value):
+        raise ValueError(Message("must be s3://bucket or s3://bucket/prefix"))
+    return value.rstrip("/")
+
+
+def _server_address(value: str) -> str:
+    """Read a PostgreSQL URL without a password."""
+    parts = urlsplit(value)
+    if parts.password is not None:
+        raise ValueError(
+            Message("must not contain a password. Put it into PGPASSWORD or ~/.pgpass")
+        )
+    named = parts.username and parts.path.strip("/") and "/" not in parts.path[1:]
+    if parts.scheme not in ("postgresql", "postgres") or not named or parts.fragment:
+        raise ValueError(Message("must be postgresql://user@host/database"))
+    if "," not in parts.netloc and parts.port == 0:  # ``port`` raises ValueError above 65535
+        raise ValueError(Message("must have a port from 1 to 65535"))
+    return value.replace("postgres:", "postgresql:", 1)
+
+
+def _origin(value: str) -> str:
+    """Read an origin: scheme, host and optional port."""
+    parts = urlsplit(value.rstrip("/").lower())
+    if not _is_web(parts):
+        raise ValueError(Message("must be an origin, such as https://replay.example.org"))
+    if parts.path or parts.query or parts.username:
+        raise ValueError(Message("must not have a path or anything else after the host and port"))
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def _web_address(value: str) -> str:
+    if not _is_web(urlsplit(value)):
+        raise ValueError(Message("must be a URL, such as https://ntfy.sh/my-archive"))
+    return value
+
+
+def _is_web(parts: SplitResult) -> bool:
+    return parts.scheme in ("http", "https") and bool(parts.hostname)
 
 
 def _check(
@@ -350,24 +312,17 @@ def _check(
         raise ValueError(Message("must be at most {number}", number=show(most)))
 
 
-Network = IPv4Network | IPv6Network
-
-
 _PATH_PREFIX = re.compile(r"(/[A-Za-z0-9._~-]+)+")
 
 
-def path_prefix() -> Kind:
-    """Return a kind for a path without a final slash, or an empty one."""
-
-    def read(value: str) -> str:
-        path = value.rstrip("/")
-        if path and not _PATH_PREFIX.fullmatch(path):
-            raise ValueError(
-                Message("must be a path such as /archive, of letters, digits, - . _ ~ and /")
-            )
-        return path
-
-    return Kind("PATH", read)
+def _path_prefix(value: str) -> str:
+    """Read a path without its final slash, or an empty one."""
+    path = value.rstrip("/")
+    if path and not _PATH_PREFIX.fullmatch(path):
+        raise ValueError(
+            Message("must be a path such as /archive, of letters, digits, - . _ ~ and /")
+        )
+    return path
 
 
 TRACKERS = (
@@ -423,18 +378,18 @@ class Settings:
 
     data: Path = _setting(
         Path("data"),
-        path(),
+        DIRECTORY,
         "Directory of the archive; default: ./data if it contains an archive, "
         "else ~/.local/share/archiver.",
     )
     index: str | None = _setting(
         None,
-        server_address(),
+        _optional(_server_address),
         "Database of the index, such as postgresql://user@host/database; default: a file in data.",
     )
     store: str | None = _setting(
         None,
-        bucket(),
+        _optional(_bucket),
         "Object store for closed WARC segments, such as s3://bucket/prefix; default: local.",
     )
 
@@ -450,15 +405,17 @@ class Settings:
     )
     allow_hosts: tuple[str, ...] = _setting(
         (),
-        words(),
+        WORDS,
         "Host names that the service accepts in addition to IP addresses and localhost.",
     )
     replay_origin: str | None = _setting(
-        None, origin(), "Separate origin for archived pages, such as http://127.0.0.1:8081."
+        None,
+        _optional(_origin),
+        "Separate origin for archived pages, such as http://127.0.0.1:8081.",
     )
     base_path: str = _setting(
         "",
-        path_prefix(),
+        Kind("PATH", _path_prefix),
         "Path under which a reverse proxy serves the archive, such as /archive. The proxy may "
         "remove it from requests or pass it on.",
     )
@@ -470,7 +427,9 @@ class Settings:
     max_upload_bytes: int = _setting(1 << 30, size(least=1), "Largest file that can be uploaded.")
 
     allow_networks: tuple[Network, ...] = _setting(
-        (), networks(), "Non-public networks that may be captured, such as 192.168.1.0/24."
+        (),
+        Kind("LIST", _networks, lambda value: [str(each) for each in value]),
+        "Non-public networks that may be captured, such as 192.168.1.0/24.",
     )
     user_agent: str = _setting(
         f"Mozilla/5.0 (compatible; archiver/{__version__}; personal web archive)",
@@ -539,20 +498,20 @@ class Settings:
     )
     browser_sandbox: bool = _setting(
         True,
-        boolean(),
+        BOOLEAN,
         "Use Chromium's sandbox. Turn it off only inside a container that isolates the browser.",
     )
 
     rescue: tuple[str, ...] = _setting(
         (),
-        timegates(),
+        Kind("LIST", _timegates, _timegate_names, _named_timegates, tuple(TIMEGATES)),
         "Public archives to recover missing pages from: wayback, archive.today, "
         "arquivo.pt, aggregator, or TimeGate URLs.",
     )
 
     trackers: tuple[str, ...] = _setting(
         TRACKERS,
-        words(),
+        WORDS,
         "Tracking parameters removed from URLs saved in the web interface; * matches anything.",
     )
 
@@ -595,7 +554,7 @@ class Settings:
     )
     notify_url: str | None = _setting(
         None,
-        web_address(),
+        _optional(_web_address),
         "URL, such as an ntfy topic, to which `serve` posts a line of text when a problem begins "
         "or ends: a full or read-only disk, missing segments, problems found by `archiver verify`, "
         "failing uploads, an unreadable archive.",
@@ -623,7 +582,7 @@ class Settings:
         choice("debug", "info", "warning", "error"),
         "Minimum level to log: debug, info, warning or error.",
     )
-    log_json: bool = _setting(False, boolean(), "Log as JSON lines.")
+    log_json: bool = _setting(False, BOOLEAN, "Log as JSON lines.")
 
     from_file: frozenset[str] = field(default=frozenset(), kw_only=True, repr=False, compare=False)
     """Names of the settings that ``settings.toml`` sets."""
@@ -731,8 +690,8 @@ NO_RULE = SiteRule()
 _RULE_KINDS = {
     "render": choice("auto", "always", "never"),
     "delay": duration(most=MAX_HOST_DELAY),
-    "user_agent": words_in_line(),
-    "never_save": boolean(),
+    "user_agent": Kind("TEXT", _one_line),
+    "never_save": BOOLEAN,
 }
 
 
