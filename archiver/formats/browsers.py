@@ -10,7 +10,7 @@ import lz4.block
 
 from archiver.formats.importer import Importer, bookmarks_of, has_paths
 from archiver.formats.json_values import of_object, whole_json
-from archiver.formats.rows import FieldMap, Row, text_of
+from archiver.formats.rows import FieldMap, Row, items_of, members_of, text_of
 from archiver.formats.source_file import SourceFile
 from archiver.formats.sqlite_files import DatabaseDamagedError, has_table_columns, query_rows
 from archiver.formats.xml_events import is_xml_file
@@ -25,23 +25,16 @@ _NO_BOOKMARK = marked("This is not a bookmark.")
 _NO_ADDRESS = marked("This bookmark has no URL.")
 
 
-def _read_chromium(file: SourceFile) -> Iterator[Bookmark]:
-    return of_object(file, _trees)
-
-
 def _trees(document: dict[str, Any]) -> Iterator[Bookmark]:
-    roots = document.get("roots")
-    for name, node in roots.items() if isinstance(roots, dict) else ():
-        if isinstance(node, dict):
-            yield from _children(node, (), name)
+    for name, node in members_of(document.get("roots")).items():
+        yield from _children(members_of(node), (), name)
 
 
 def _children(folder: dict[str, Any], path: tuple[str, ...], root: str) -> Iterator[Bookmark]:
     if len(path) > _MAX_DEPTH:
         yield broken(path[-1], FOLDER_NESTED)
         return
-    children = folder.get("children")
-    for node in children if isinstance(children, list) else ():
+    for node in items_of(folder.get("children")):
         if not isinstance(node, dict):
             yield unreadable(text_of(node), _NO_BOOKMARK)
         elif "children" in node:
@@ -67,7 +60,7 @@ def _chromium_bookmark(node: dict[str, Any], path: tuple[str, ...], root: str) -
 CHROME_BOOKMARKS = Importer(
     marked("Chrome Bookmarks file"),
     has_paths("{} roots"),
-    _read_chromium,
+    lambda file: of_object(file, _trees),
     ("json",),
     marked("Chrome, Edge, Brave, Vivaldi: the Bookmarks file in your profile folder"),
 )
@@ -153,16 +146,13 @@ def _firefox_nodes(node: Any, folders: tuple[str, ...], root: str) -> Iterator[B
         return
     if node.get("uri"):
         yield _firefox_bookmark(node, folders, root)
-    children = node.get("children")
-    if not isinstance(children, list):
-        return
     name = text_of(node.get("root")) or text_of(node.get("guid")).rstrip("_")
     if name in _JSON_ROOTS or (not folders and not root and "root" in node):
         inner: tuple[str, ...] = ()
         root = name
     else:
         inner = (*folders, text_of(node.get("title")))
-    for each in children:
+    for each in items_of(node.get("children")):
         yield from _firefox_nodes(each, inner, _TAGS_ROOT if name == _TAGS_ROOT else root)
 
 
@@ -184,8 +174,8 @@ def _firefox_bookmark(node: dict[str, Any], folders: tuple[str, ...], root: str)
 
 
 def _note(row: Row) -> str:
-    annotations = row.peek("annos")
-    for each in annotations if isinstance(annotations, list) else ():
+    annotations = items_of(row.peek("annos"))
+    for each in annotations:
         if isinstance(each, dict) and each.get("name") == _NOTE:
             if len(annotations) == 1:
                 row.drop("annos")
@@ -411,17 +401,15 @@ def _safari_nodes(node: Any, folders: tuple[str, ...], root: str) -> Iterator[Bo
     elif isinstance(node.get("URLString"), str):
         yield _safari_bookmark(node, folders, root)
     else:
-        children = node.get("Children")
         title = text_of(node.get("Title"))
         is_root = title in _ROOTS or (not folders and not root and not title)
         inner = () if is_root else (*folders, title)
-        for each in children if isinstance(children, list) else ():
+        for each in items_of(node.get("Children")):
             yield from _safari_nodes(each, inner, title if is_root else root)
 
 
 def _safari_bookmark(node: dict[str, Any], folders: tuple[str, ...], root: str) -> Bookmark:
-    dictionary, reading = node.get("URIDictionary"), node.get("ReadingList")
-    fields = dict(reading) if isinstance(reading, dict) else {}
+    fields = members_of(node.get("ReadingList"))
     row = Row({name: _plain(each) for name, each in fields.items()})
     if root:
         row.put("root", root)
@@ -429,7 +417,7 @@ def _safari_bookmark(node: dict[str, Any], folders: tuple[str, ...], root: str) 
         row.put(str(name), _plain(node[name]))
     return row.bookmark(
         node["URLString"],
-        title=text_of(dictionary.get("title")) if isinstance(dictionary, dict) else "",
+        title=text_of(members_of(node.get("URIDictionary")).get("title")),
         note=row.text("previewtext"),
         added_at=row.moment("dateadded"),
         folder=folders,

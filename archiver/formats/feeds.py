@@ -16,7 +16,7 @@ from xml.sax.saxutils import escape
 from archiver.formats.importer import Importer, bookmarks_of
 from archiver.formats.json_values import JsonText
 from archiver.formats.list_writer import Heading, ListForm
-from archiver.formats.rows import Row, first_text, names_of, text_of
+from archiver.formats.rows import Row, first_text, names_of, objects_of, text_of
 from archiver.formats.saved_pages import MAX_PAGE
 from archiver.formats.source_file import HEAD_BYTES, SourceFile, decode_head, joined
 from archiver.formats.xml_events import is_xml_file, xml_text
@@ -213,8 +213,7 @@ def _json_item(row: Row, base: str, shortest: int) -> Bookmark:
 
 def _attachment(attachments: Any) -> str:
     """Return the URL of the first attachment."""
-    candidates = attachments if isinstance(attachments, list) else ()
-    return first_text(text_of(each.get("url")) for each in candidates if isinstance(each, dict))
+    return first_text(text_of(each.get("url")) for each in objects_of(attachments))
 
 
 def _absolute(address: str, base: str) -> str:

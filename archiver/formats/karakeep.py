@@ -14,7 +14,15 @@ from archiver.formats.archive_members import Members, TarMembers
 from archiver.formats.importer import Importer, bookmarks_of, has_paths
 from archiver.formats.json_values import JsonText, of_object, whole_json
 from archiver.formats.plain_text import links_in_text
-from archiver.formats.rows import FieldMap, Row, join_texts, text_of
+from archiver.formats.rows import (
+    FieldMap,
+    Row,
+    items_of,
+    join_texts,
+    members_of,
+    objects_of,
+    text_of,
+)
 from archiver.formats.saved_pages import HTML, MAX_FILE
 from archiver.formats.source_file import SourceFile
 from archiver.formats.sqlite_files import DatabaseDamagedError, query_rows, tables_of
@@ -33,23 +41,17 @@ Lists = Mapping[str, Mapping[str, Any]]
 """Lists by id."""
 
 
-def _read_karakeep(file: SourceFile) -> Iterator[Bookmark]:
-    return of_object(file, _bookmarks_of_export)
-
-
 def _bookmarks_of_export(document: dict[str, Any]) -> Iterator[Bookmark]:
-    lists = _lists_of(document.get("lists"))
-    bookmarks = document.get("bookmarks")
-    rows = bookmarks if isinstance(bookmarks, list) else ()
-    return bookmarks_of(rows, lambda row: _bookmark(row, lists))
+    read = partial(_bookmark, lists=_lists_of(document.get("lists")))
+    return bookmarks_of(items_of(document.get("bookmarks")), read)
 
 
 def _lists_of(lists: Any) -> Lists:
     """Return lists by id, without smart lists, which are queries and have no members."""
     return {
         text_of(each.get("id")): each
-        for each in (lists if isinstance(lists, list) else ())
-        if isinstance(each, dict) and each.get("type") != _SMART_LIST
+        for each in objects_of(lists)
+        if each.get("type") != _SMART_LIST
     }
 
 
@@ -60,8 +62,7 @@ def _bookmark(row: Row, lists: Lists, page: ArchivedPage | None = None) -> Bookm
     URL of the note, or else the first URL in the text. If there is no URL, the text becomes an
     archived page.
     """
-    content, note = row.peek("content"), ""
-    content = dict(content) if isinstance(content, dict) else {}
+    content, note = dict(members_of(row.peek("content"))), ""
     url = text_of(content.pop("url", None)) or text_of(content.pop("sourceUrl", None))
     if url:
         row.drop("content")
@@ -80,8 +81,7 @@ def _bookmark(row: Row, lists: Lists, page: ArchivedPage | None = None) -> Bookm
             url = _note_url(text_of(row.peek("noteid") or row.peek("id")) or text)
             page = _note_page(text)
     row.drop("noteid")
-    listed = row.peek("lists")
-    ids = listed if isinstance(listed, list) else []
+    ids = items_of(row.peek("lists"))
     paths = [_path(each, lists) for each in ids]
     if paths and all(paths):
         row.drop("lists")
@@ -135,7 +135,7 @@ def _list_metadata(list_id: Any, lists: Lists) -> dict[str, Any]:
 KARAKEEP = Importer(
     "Karakeep JSON",
     has_paths("bookmarks[].content"),
-    _read_karakeep,
+    lambda file: of_object(file, _bookmarks_of_export),
     ("json",),
     marked("Karakeep (Hoarder): Settings, Import / Export"),
 )
@@ -186,8 +186,7 @@ def _read_dump(file: SourceFile) -> Iterator[Bookmark]:
 
 
 def _content(value: Any) -> Mapping[str, Any]:
-    content = value.get("content") if isinstance(value, dict) else None
-    return content if isinstance(content, dict) else {}
+    return members_of(members_of(value).get("content"))
 
 
 def _bookmark_from_dump(value: Any, members: Mapping[str, list[str]]) -> Any:
@@ -208,19 +207,17 @@ def _lists_by_bookmark(packed: TarMembers) -> Mapping[str, list[str]]:
     """Return the ids of the lists of each bookmark, by its id."""
     document = _dump_json(packed, "lists/membership.json")
     paths: defaultdict[str, list[str]] = defaultdict(list)
-    for list_id, ids in document.items() if isinstance(document, dict) else ():
-        for each in ids if isinstance(ids, list) else ():
+    for list_id, ids in members_of(document).items():
+        for each in items_of(ids):
             paths[text_of(each)].append(list_id)
     return paths
 
 
 def _assets(packed: TarMembers) -> Mapping[str, tuple[str, str]]:
     """Return the file name and media type of each asset, by its id."""
-    document = _dump_json(packed, "assets/index.json")
     return {
         text_of(each.get("id")): (text_of(each.get("filePath")), text_of(each.get("contentType")))
-        for each in (document if isinstance(document, list) else ())
-        if isinstance(each, dict)
+        for each in objects_of(_dump_json(packed, "assets/index.json"))
     }
 
 

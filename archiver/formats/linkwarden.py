@@ -11,7 +11,7 @@ from typing import Any
 from archiver.formats.archive_members import Members
 from archiver.formats.importer import Importer, bookmarks_of, has_paths
 from archiver.formats.json_values import of_object
-from archiver.formats.rows import FieldMap, Row, text_of
+from archiver.formats.rows import FieldMap, Row, items_of, members_of, objects_of, text_of
 from archiver.formats.saved_pages import HTML, MAX_FILE, MAX_PAGE
 from archiver.formats.source_file import SourceFile
 from archiver.model.entry_list import MAX_DEPTH, folder_path
@@ -23,16 +23,10 @@ from archiver.model.seed import ArchivedPage, Bookmark
 _COLLECTION_FIELDS = ("description", "color", "icon")
 
 
-def _read_linkwarden(file: SourceFile) -> Iterator[Bookmark]:
-    return of_object(file, _bookmarks_of_export)
-
-
 def _bookmarks_of_export(document: dict[str, Any]) -> Iterator[Bookmark]:
-    collections = [each for each in _list(document, "collections") if isinstance(each, dict)]
+    collections = objects_of(document.get("collections"))
     by_id = {text_of(each.get("id")): each for each in collections}
-    pinned = {
-        text_of(each.get("id")) for each in _list(document, "pinnedLinks") if isinstance(each, dict)
-    } - {""}
+    pinned = {text_of(each.get("id")) for each in objects_of(document.get("pinnedLinks"))} - {""}
     for collection in collections:
         around = _ancestors(collection, by_id)
         path = folder_path(unescape(text_of(each.get("name"))) for each in around)
@@ -43,7 +37,7 @@ def _bookmarks_of_export(document: dict[str, Any]) -> Iterator[Bookmark]:
             is_pinned = text_of(row.peek("id")) in pinned
             return _FIELDS.bookmark(row, folders=(path,) if path else (), is_starred=is_pinned)
 
-        yield from bookmarks_of(_list(collection, "links"), bookmark)
+        yield from bookmarks_of(items_of(collection.get("links")), bookmark)
 
 
 _FIELDS = FieldMap(
@@ -75,15 +69,10 @@ def _collection_metadata(collection: Mapping[str, Any]) -> dict[str, Any]:
     return {"name": collection.get("name"), **metadata} if metadata else {}
 
 
-def _list(document: Mapping[str, Any], name: str) -> list[Any]:
-    values = document.get(name)
-    return values if isinstance(values, list) else []
-
-
 LINKWARDEN = Importer(
     "Linkwarden JSON",
     has_paths("collections[].links", "collections pinnedLinks"),
-    _read_linkwarden,
+    lambda file: of_object(file, _bookmarks_of_export),
     ("json",),
     marked("Linkwarden: Settings, Account, Export Data"),
 )
@@ -118,8 +107,8 @@ def _lists(packed: Members) -> Iterator[str]:
 
 def _link_id(bookmark: Bookmark) -> str:
     """Return Linkwarden's id of a link, which is in its source record."""
-    record = json.loads(bookmark.annotation.source_record or "{}")
-    return str(record.get("id", "")) if isinstance(record, dict) else ""
+    record = members_of(json.loads(bookmark.annotation.source_record or "{}"))
+    return str(record.get("id", ""))
 
 
 def _page(packed: Members, files: Mapping[str, str]) -> ArchivedPage | None:
@@ -140,11 +129,10 @@ def _whole(content: bytes, media_type: str) -> ArchivedPage | None:
 
 def _article(document: bytes) -> str:
     try:
-        article: Any = json.loads(document)
+        article = json.loads(document)
     except (ValueError, RecursionError):
         return ""
-    content = article.get("content") if isinstance(article, dict) else None
-    return content if isinstance(content, str) else ""
+    return text_of(members_of(article).get("content"))
 
 
 LINKWARDEN_ZIP = Importer(

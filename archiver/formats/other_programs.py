@@ -24,7 +24,9 @@ from archiver.formats.rows import (
     Row,
     guessed_tags,
     join_texts,
+    members_of,
     names_of,
+    objects_of,
     plain_name,
     sensible,
     text_of,
@@ -188,8 +190,7 @@ _GOODLINKS = FieldMap(
 
 def _hypothesis_bookmark(row: Row) -> Bookmark:
     """Return the page of an annotation of Hypothes.is, with its highlight."""
-    document = row.peek("document")
-    title = document.get("title") if isinstance(document, dict) else ""
+    title = members_of(row.peek("document")).get("title")
     quote = _quote(row.peek("target"))
     highlight = {
         "quote": quote,
@@ -206,10 +207,9 @@ def _hypothesis_bookmark(row: Row) -> Bookmark:
 
 def _quote(target: Any) -> str:
     """Return the quotation in the selectors of an annotation's target (W3C annotations)."""
-    for each in target if isinstance(target, list) else ():
-        selectors = each.get("selector") if isinstance(each, dict) else None
-        for selector in selectors if isinstance(selectors, list) else ():
-            if isinstance(selector, dict) and selector.get("exact"):
+    for each in objects_of(target):
+        for selector in objects_of(each.get("selector")):
+            if selector.get("exact"):
                 return " ".join(text_of(selector["exact"]).split())
     return ""
 

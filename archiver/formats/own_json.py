@@ -12,7 +12,7 @@ from archiver.formats.importer import Importer
 from archiver.formats.json_output import to_document
 from archiver.formats.json_values import JsonText
 from archiver.formats.list_writer import Heading, ListForm
-from archiver.formats.rows import text_of
+from archiver.formats.rows import items_of, members_of, text_of
 from archiver.formats.source_file import FileLists, SourceFile
 from archiver.helpers import well_formed
 from archiver.http.timestamps import read_iso
@@ -183,9 +183,9 @@ def _snapshot(snapshot: Snapshot) -> dict[str, Any]:
 
 def _archive_record(archive: Any) -> str:
     """Return a source record with the values of ``archive`` that an import stores."""
-    title = archive.get("title") if isinstance(archive, dict) else ""
-    title = title if isinstance(title, str) else ""
-    if isinstance(archive, dict) and archive.get("state") == State.LINK:
+    fields_of_archive = members_of(archive)
+    title = text_of(fields_of_archive.get("title"))
+    if fields_of_archive.get("state") == State.LINK:
         return link_record(title)
     return captured_title_record(title) if title else ""
 
@@ -316,9 +316,8 @@ def _document(text: JsonText, lists: FileLists) -> Iterator[Bookmark]:
 
 def _take(lists: FileLists, values: Any) -> None:
     """Add the lists in a JSON value; skip invalid values."""
-    for value in values if isinstance(values, list) else ():
-        fields = value if isinstance(value, dict) else {}
-        path, query, colour = (text_of(fields.get(name)) for name in ("path", "query", "colour"))
+    for value in map(members_of, items_of(values)):
+        path, query, colour = (text_of(value.get(name)) for name in ("path", "query", "colour"))
         lists.add(path, query, ListColour.of(colour))
 
 

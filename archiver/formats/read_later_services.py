@@ -8,7 +8,7 @@ from archiver.formats.archive_members import Members
 from archiver.formats.importer import Importer, bookmarks_of
 from archiver.formats.json_values import JsonText
 from archiver.formats.other_programs import OMNIVORE_FIELDS
-from archiver.formats.rows import FieldMap, Row, text_of
+from archiver.formats.rows import FieldMap, Row, members_of, text_of
 from archiver.formats.saved_pages import MAX_PAGE, page_with_files
 from archiver.formats.source_file import SourceFile
 from archiver.model.message import marked
@@ -98,10 +98,8 @@ def _resources(packed: Members) -> Mapping[str, dict[str, str]]:
 
 
 def _page(row: Row, packed: Members, folder: str, files: Mapping[str, str]) -> ArchivedPage | None:
-    named = row.peek("files")
-    article = named.get("article") if isinstance(named, dict) else None
-    name = article.get("name") if isinstance(article, dict) else None
-    inside = name if isinstance(name, str) and name else _ARTICLE
+    article = members_of(members_of(row.peek("files")).get("article"))
+    inside = text_of(article.get("name")) or _ARTICLE
     content = packed.read(f"{folder}container/{inside}", MAX_PAGE)
     return page_with_files(content, packed, files, "text/html; charset=utf-8") if content else None
 

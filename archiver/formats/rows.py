@@ -254,6 +254,21 @@ def text_of(value: Any) -> str:
     return str(value) if isinstance(value, int | float) else ""
 
 
+def items_of(value: Any) -> list[Any]:
+    """Return the items of a JSON array; empty for other values."""
+    return value if isinstance(value, list) else []
+
+
+def members_of(value: Any) -> dict[str, Any]:
+    """Return the members of a JSON object; empty for other values."""
+    return value if isinstance(value, dict) else {}
+
+
+def objects_of(value: Any) -> list[dict[str, Any]]:
+    """Return the objects in a JSON array; empty for other values."""
+    return [each for each in items_of(value) if isinstance(each, dict)]
+
+
 def names_of(value: Any, separator: str = ",") -> tuple[str, ...]:
     """Return the distinct names in a value: a text, a list of texts, or a list of named objects.
 

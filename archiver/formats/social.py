@@ -7,7 +7,7 @@ from typing import Any
 from archiver.formats.importer import Importer, bookmarks_of, has_paths
 from archiver.formats.json_values import JsonText
 from archiver.formats.other_programs import on_reddit
-from archiver.formats.rows import Row, text_of
+from archiver.formats.rows import Row, items_of, members_of, objects_of, text_of
 from archiver.formats.source_file import SourceFile
 from archiver.model.annotation import Annotation
 from archiver.model.message import marked
@@ -22,15 +22,14 @@ def _read_listing(file: SourceFile) -> Iterator[Bookmark]:
     for name, value in JsonText(file.chunks()).members():
         if isinstance(value, Bookmark):
             yield value
-        elif name == "data" and isinstance(value, dict):
-            children = value.get("children")
-            yield from bookmarks_of(children if isinstance(children, list) else (), _reddit_item)
+        elif name == "data":
+            children = items_of(members_of(value).get("children"))
+            yield from bookmarks_of(children, _reddit_item)
 
 
 def _reddit_item(row: Row) -> Bookmark:
     """Return the link of a post or comment, which Reddit calls a thing."""
-    data = row.take("data")
-    row = Row(data if isinstance(data, dict) else {})
+    row = Row(members_of(row.take("data")))
     permalink = on_reddit(row.text("permalink"))
     url = row.text("url", "linkurl") or permalink
     if permalink != url:
@@ -70,7 +69,7 @@ def _read_mastodon(file: SourceFile) -> Iterator[Bookmark]:
 
 def _activity(row: Row) -> Bookmark:
     within = row.peek("object")
-    inner = within if isinstance(within, dict) else {}
+    inner = members_of(within)
     url = text_of(within) or text_of(inner.get("url")) or text_of(inner.get("id"))
     return row.bookmark(url or row.text("url", "id"), added_at=row.moment("published"))
 
@@ -103,9 +102,9 @@ def _read_telegram(file: SourceFile) -> Iterator[Bookmark]:
             chat = text_of(value)
         elif name == "messages":
             yield from _message(value, chat)
-        elif name in ("chats", "left_chats") and isinstance(value, dict):
-            for each in value.get("list") or ():
-                for message in each.get("messages") or () if isinstance(each, dict) else ():
+        elif name in ("chats", "left_chats"):
+            for each in objects_of(members_of(value).get("list")):
+                for message in items_of(each.get("messages")):
                     yield from _message(message, text_of(each.get("name")))
 
 
@@ -174,9 +173,8 @@ def _skip_assignment(chunks: Iterator[str]) -> Iterator[str]:
 
 
 def _read_x(file: SourceFile) -> Iterator[Bookmark]:
-    yield from bookmarks_of(
-        map(_unwrap_post, JsonText(_skip_assignment(file.chunks())).values()), _post
-    )
+    posts = JsonText(_skip_assignment(file.chunks())).values()
+    return bookmarks_of(map(_unwrap_post, posts), _post)
 
 
 def _unwrap_post(value: Any) -> Any:

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from archiver.formats.importer import Importer, has_paths
 from archiver.formats.json_values import JsonText, of_object
-from archiver.formats.rows import MAX_URL, Row, names_of, parse_date, text_of
+from archiver.formats.rows import (
+    MAX_URL,
+    Row,
+    members_of,
+    names_of,
+    objects_of,
+    parse_date,
+    text_of,
+)
 from archiver.formats.source_file import SourceFile
 from archiver.model.annotation import Annotation
 from archiver.model.message import marked
@@ -59,23 +67,19 @@ ONETAB = Importer(
 # windows with tabs.
 
 
-def _read_session_buddy(file: SourceFile) -> Iterator[Bookmark]:
-    return of_object(file, _sessions)
-
-
 def _sessions(document: dict[str, Any]) -> Iterator[Bookmark]:
     for name in ("collections", "sessions"):
-        for each in _objects(document.get(name)):
+        for each in objects_of(document.get(name)):
             yield from _links(each, (), Row(each).moment("created", "generated", "updated"))
 
 
 def _links(node: dict[str, Any], outer: tuple[str, ...], added_at: Any) -> Iterator[Bookmark]:
     folders = (*outer, text_of(node.get("title")) or text_of(node.get("name")))
     for name in ("folders", "windows"):
-        for each in _objects(node.get(name)):
+        for each in objects_of(node.get(name)):
             yield from _links(each, folders, added_at)
     for name in ("links", "tabs"):
-        for each in _objects(node.get(name)):
+        for each in objects_of(node.get(name)):
             row = Row(each)
             row.drop("faviconurl", "id")
             yield row.bookmark(
@@ -86,14 +90,10 @@ def _links(node: dict[str, Any], outer: tuple[str, ...], added_at: Any) -> Itera
             )
 
 
-def _objects(value: Any) -> list[dict[str, Any]]:
-    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
-
-
 SESSION_BUDDY = Importer(
     "Session Buddy JSON",
     has_paths("sessions[].windows[].tabs", "collections[].folders[].links"),
-    _read_session_buddy,
+    lambda file: of_object(file, _sessions),
     ("json",),
     marked("Session Buddy: Export, JSON (versions 3 and 4)"),
 )
@@ -107,9 +107,8 @@ def _read_sessions(file: SourceFile) -> Iterator[Bookmark]:
         if isinstance(session, Bookmark):
             yield session
             continue
-        windows = session.get("windows") if isinstance(session, dict) else None
-        for window in windows.values() if isinstance(windows, dict) else ():
-            for tab in window.values() if isinstance(window, dict) else ():
+        for window in members_of(members_of(session).get("windows")).values():
+            for tab in members_of(window).values():
                 if isinstance(tab, dict):
                     yield _tab(tab, session)
 
