@@ -4,10 +4,9 @@ import asyncio
 import math
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from typing import BinaryIO
 
 from archiver.crawl.context import CrawlContext
-from archiver.crawl.record_building import capture_with
+from archiver.crawl.record_building import capture_with, payload_of
 from archiver.crawl.retry_policy import retry_after_seconds
 from archiver.crawl.visit_result import FetchedResponse
 from archiver.db import captures
@@ -27,7 +26,6 @@ from archiver.http.media_types import (
 )
 from archiver.http.network_errors import pause_too_long
 from archiver.http.requests import OutgoingRequest
-from archiver.http.response_parser import dechunk
 from archiver.http.timestamps import to_datetime, to_timestamp
 from archiver.http.urls import host, redirect_target
 from archiver.model.capture import Capture, CaptureRef, Exchange
@@ -37,7 +35,6 @@ from archiver.pages.references import MAX_LINK_HEADER
 from archiver.warc.reader import open_payload
 from archiver.warc.records import new_record_id
 
-PIECE = 64 << 10
 SHORT_BYTES = 64 << 10
 """Maximum size in bytes of an uncompressed body that is read without starting a thread."""
 PARSED_BYTES = 16 << 20
@@ -197,7 +194,7 @@ def _read_exchange(
     exchange: Exchange, declared: MediaType | None, encoding: str | None, context: CrawlContext
 ) -> tuple[str, bytes, bool]:
     """Call ``_content`` with the body of an exchange; rewind the body."""
-    pieces = dechunk(_pieces(exchange.body)) if exchange.chunked else _pieces(exchange.body)
+    pieces = payload_of(exchange)
     content = _content(pieces, declared, encoding, context, length=exchange.payload_length)
     exchange.body.seek(0)
     return content
@@ -286,9 +283,3 @@ def _is_readable(kind: str) -> bool:
         or is_pdf(kind)
         or kind.startswith(SHOWN_AS_TEXT)
     )
-
-
-def _pieces(body: BinaryIO) -> Iterable[bytes]:
-    body.seek(0)
-    while piece := body.read(PIECE):
-        yield piece

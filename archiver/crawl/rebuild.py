@@ -7,8 +7,8 @@ continues after an interruption.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
@@ -281,14 +281,11 @@ async def build_within(
         store: the segment store.
         tails: start offsets by segment name.
     """
-
-    @asynccontextmanager
-    async def same() -> AsyncIterator[AsyncConnection]:
-        yield conn
-
     last = await db_captures.last_row(conn)
     overlap = MAX_OVERLAP if is_postgresql(conn) else timedelta(0)
-    rebuild = _Rebuild(store, same, lambda _: None, overlap=overlap, last_capture=last)
+    rebuild = _Rebuild(
+        store, lambda: nullcontext(conn), lambda _: None, overlap=overlap, last_capture=last
+    )
     rebuilt = await rebuild.run(tails)
     await crawl_deletions.delete_unwanted_visits(
         conn, await unused_captures_after(conn, last, overlap=overlap)

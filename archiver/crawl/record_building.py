@@ -10,8 +10,9 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from io import BytesIO
-from typing import Any, BinaryIO
+from typing import Any
 
 from archiver.crawl.visit_result import Visit, VisitResult
 from archiver.db.entries import Revised
@@ -458,9 +459,11 @@ def _entry_record(
     )
 
 
-def _pieces(body: BinaryIO) -> Iterator[bytes]:
-    while piece := body.read(PIECE):
-        yield piece
+def payload_of(exchange: Exchange) -> Iterator[bytes]:
+    """Return the payload of an exchange in pieces, without chunk framing."""
+    exchange.body.seek(0)
+    pieces = iter(partial(exchange.body.read, PIECE), b"")
+    return dechunk(pieces) if exchange.chunked else pieces
 
 
 async def make_capture(exchange: Exchange, record_id: RecordId) -> Capture:
@@ -472,10 +475,7 @@ async def make_capture(exchange: Exchange, record_id: RecordId) -> Capture:
 
 def capture_of_exchange(exchange: Exchange, record_id: RecordId) -> Capture:
     """Return the capture of an exchange, without location; read its media type from the body."""
-    exchange.body.seek(0)
-    pieces = _pieces(exchange.body)
-    payload = dechunk(pieces) if exchange.chunked else pieces
-    media_type = payload_media_type(exchange.headers, payload)
+    media_type = payload_media_type(exchange.headers, payload_of(exchange))
     exchange.body.seek(0)
     return capture_with(exchange, record_id, media_type)
 

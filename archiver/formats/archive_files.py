@@ -254,37 +254,27 @@ _MAX_BYTES = 32 << 20
 _LEAST_MEMORY_SIZE = 16 << 10
 
 
-class FoundBatches:
-    """Batches of converted records, limited by memory.
+def in_batches(records: Iterator[Found]) -> Iterator[list[Found]]:
+    """Yield converted records in batches, limited by memory. Blocking.
 
-    A read error is raised after the last batch.
+    Raises:
+        UnreadableFile: the rest of the file cannot be read; raised after the last batch.
     """
-
-    def __init__(self, records: Iterator[Found]) -> None:
-        self._found = records
-        self._error: UnreadableFile | None = None
-
-    def next(self) -> list[Found]:
-        """Return the next batch; empty at the end. Blocking.
-
-        Raises:
-            UnreadableFile: the rest of the file cannot be read.
-        """
-        if self._error:
-            raise self._error
-        batch: list[Found] = []
-        weight = 0
-        try:
-            for each in self._found:
-                batch.append(each)
-                weight += _memory_size(each)
-                if len(batch) >= BATCH or weight >= _MAX_BYTES:
-                    break
-        except UnreadableFile as error:
-            if not batch:
-                raise
-            self._error = error
-        return batch
+    batch: list[Found] = []
+    weight = 0
+    try:
+        for each in records:
+            batch.append(each)
+            weight += _memory_size(each)
+            if len(batch) >= BATCH or weight >= _MAX_BYTES:
+                yield batch
+                batch, weight = [], 0
+    except UnreadableFile:
+        if batch:
+            yield batch
+        raise
+    if batch:
+        yield batch
 
 
 def _memory_size(record: Found) -> int:

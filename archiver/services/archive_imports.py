@@ -18,7 +18,7 @@ from archiver.crawl.imported_captures import CaptureImporter, RevisitResolver, m
 from archiver.crawl.imported_entries import EntryImporter, SpooledEntries
 from archiver.crawl.imported_pages import PageImporter, SavedPageImporter, SpooledPages
 from archiver.errors import UnreadableFile
-from archiver.formats.archive_files import BATCH, FoundBatches, read_records
+from archiver.formats.archive_files import BATCH, in_batches, read_records
 from archiver.formats.archive_members import member_names
 from archiver.formats.archive_records import (
     ForeignCapture,
@@ -241,9 +241,9 @@ class ArchiveImport:
 
     async def _records(self, records: ForeignFile, name: str) -> AsyncIterator[RecordCounts]:
         most_bytes = self._context.settings.max_body_bytes
-        batches = FoundBatches(read_records(records, most_bytes=most_bytes))
+        batches = in_batches(read_records(records, most_bytes=most_bytes))
         try:
-            while batch := await asyncio.to_thread(batches.next):
+            while batch := await asyncio.to_thread(next, batches, None):
                 yield await self._import_batch([*map(self._marked, batch)])
         except UnreadableFile as error:
             yield self._failed(name, error)
