@@ -9,11 +9,11 @@ from pathlib import Path
 import click
 
 from archiver.app import open_app
-from archiver.cli.terminal import progress_bar, write_row
+from archiver.cli.terminal import clean, progress_bar, write_row
 from archiver.config import Settings
 from archiver.model.export_kinds import BY_KEY
 from archiver.model.listing import ListingQuery
-from archiver.services.export_selection import Selected
+from archiver.services.export_selection import Report, Selected
 
 _STANDARD_OUTPUT = Path("-")
 
@@ -24,39 +24,30 @@ async def export(
     """Write an export to a file atomically; return 1 if damaged records are left out."""
     query = ListingQuery(filters["query"], filters["tag"], filters["host"], filters["status"])
     kind, selected = BY_KEY[form], Selected(query, title=title)
+    is_printed = file == _STANDARD_OUTPUT
+    is_tree = kind.key == "markdown" and file.suffix != ".zip" and not is_printed
     with progress_bar("Writing") as bar:
 
         def show(size: int) -> None:
             bar.show(done=size, now=f"{size / 1e6:,.1f} MB")
 
         async with open_app(settings, reads_only=True) as app:
-            damaged: list[str] = []
-            if file == _STANDARD_OUTPUT:
-                pieces = await app.exporting.begin(
-                    kind, selected, name=file.name, on_damage=damaged.append
-                )
+            if is_printed:
+                report = Report()
+                pieces = await app.exporting.begin(kind, selected, name=file.name, report=report)
                 await _print(pieces, show)
-                for each in damaged:
-                    click.echo(f"damaged\t{each}", err=True)
-                return int(bool(damaged))
-            if kind.key == "markdown" and file.suffix != ".zip":
-                count = await app.exporting.write_tree(
-                    selected,
-                    file,
-                    lambda done, total: bar.show(done=done, total=total),
-                    damaged.append,
+            elif is_tree:
+                report = await app.exporting.write_tree(
+                    selected, file, lambda done, total: bar.show(done=done, total=total)
                 )
-                write_row("written", "a folder", str(file))
-                write_row("entries", f"{count:,}")
-                for each in damaged:
-                    write_row("damaged", each)
-                return int(bool(damaged))
-            written = await app.exporting.write(kind, selected, file, show)
-    write_row("written", f"{written.size:,} bytes", str(file))
-    write_row("chapters" if kind.key == "epub" else "entries", f"{written.entries:,}")
-    for each in written.damaged:
-        write_row("damaged", each)
-    return int(bool(written.damaged))
+            else:
+                report = await app.exporting.write(kind, selected, file, show)
+    if not is_printed:
+        write_row("written", "a folder" if is_tree else f"{report.size:,} bytes", str(file))
+        write_row("chapters" if kind.key == "epub" else "entries", f"{report.entries:,}")
+    for each in report.damaged:
+        click.echo(f"damaged\t{clean(each)}", err=is_printed)
+    return int(bool(report.damaged))
 
 
 async def _print(pieces: AsyncGenerator[bytes, None], show: Callable[[int], None]) -> None:

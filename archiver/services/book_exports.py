@@ -31,8 +31,7 @@ from archiver.services.entries import SnapshotDetail
 from archiver.services.export_selection import (
     ExportedEntries,
     Manifest,
-    OnCount,
-    OnDamage,
+    Report,
     Selected,
     make_manifest,
 )
@@ -116,8 +115,6 @@ class Books:
             InputError: too many articles, or an invalid selection.
         """
         manifest = await make_manifest(self._db, selected)
-        if not manifest.entries:
-            raise NotFound("There is nothing to export: no entries match.")
         if len(manifest.entries) > MAX_ARTICLES:
             raise InputError(
                 "The export has {count} articles, but one file can hold at most {most}. Narrow "
@@ -128,12 +125,7 @@ class Books:
         return manifest
 
     async def html(
-        self,
-        manifest: Manifest,
-        *,
-        title: str,
-        at: str | None = None,
-        on_damage: OnDamage = lambda _: None,
+        self, manifest: Manifest, report: Report, *, title: str
     ) -> AsyncGenerator[bytes, None]:
         """Yield one HTML page with all articles."""
         async with self._db.read() as conn:
@@ -146,25 +138,18 @@ class Books:
         name = titles[0] if len(titles) == 1 and not manifest.selected.title else title
         yield single_page.opening(name, titles).encode("utf-8", "replace")
         number = 0
-        async for chapter in self._chapters(manifest, at, on_damage):
+        async for chapter in self._chapters(manifest, report):
             number += 1
             article = await asyncio.to_thread(single_page.article, chapter, number)
             yield article.encode("utf-8", "replace")
         yield single_page.CLOSING.encode()
 
     async def epub(
-        self,
-        manifest: Manifest,
-        *,
-        title: str,
-        at: str | None = None,
-        on_damage: OnDamage = lambda _: None,
-        on_count: OnCount = lambda _: None,
+        self, manifest: Manifest, report: Report, *, title: str
     ) -> AsyncGenerator[bytes, None]:
         """Yield an EPUB, which is written to a temporary file first.
 
-        Entries with neither an article nor a note are left out; ``on_count`` is called with the
-        number of chapters.
+        Entries with neither an article nor a note are left out.
 
         Raises:
             NotFound: no entry has an article or a note.
@@ -173,7 +158,7 @@ class Books:
             file = stack.enter_context(await asyncio.to_thread(scratch_file))
             book: Epub | None = None
             chapters = 0
-            async for chapter in self._chapters(manifest, at, on_damage):
+            async for chapter in self._chapters(manifest, report):
                 if not (chapter.html or chapter.note):
                     continue
                 if book is None:
@@ -188,17 +173,15 @@ class Books:
                 chapters += 1
             if book is None:
                 raise NotFound("There is nothing to export: no articles or notes were found.")
-            on_count(chapters)
+            report.entries = chapters
             await asyncio.to_thread(book.close)
             await asyncio.to_thread(file.seek, 0)
             while data := await asyncio.to_thread(file.read, PIECE):
                 yield data
 
-    async def _chapters(
-        self, manifest: Manifest, at: str | None, on_damage: OnDamage
-    ) -> AsyncIterator[Chapter]:
+    async def _chapters(self, manifest: Manifest, report: Report) -> AsyncIterator[Chapter]:
         bytes_left = MAX_BYTES
-        async for entry, snapshot in self._shown.each(manifest.entries, at, on_damage):
+        async for entry, snapshot in self._shown.each(manifest, report):
             if snapshot is None:
                 yield chapter_of(entry, None, "")
                 continue
@@ -248,28 +231,24 @@ class Member:
 
 
 class MarkdownTree:
-    """Exports of entries as Markdown."""
+    """Exports of entries as Markdown; the row ids in a manifest are sorted."""
 
     def __init__(self, db: Database, store: SegmentStore) -> None:
         self._db = db
         self._shown = ExportedEntries(db, store)
         self._pictures = ArticlePictures(db, store)
 
-    async def members(
-        self, rows: Sequence[int], at: str | None, on_damage: OnDamage
-    ) -> AsyncGenerator[Member, None]:
-        """Yield the files of entries at their newest snapshots, or those closest to a timestamp."""
-        async for entry, snapshot in self._shown.each(rows, at, on_damage):
-            for member in await self._members(entry, snapshot, rows):
+    async def members(self, manifest: Manifest, report: Report) -> AsyncGenerator[Member, None]:
+        """Yield all files, entry by entry."""
+        async for entry, snapshot in self._shown.each(manifest, report):
+            for member in await self._members(entry, snapshot, manifest.entries):
                 yield member
 
-    async def zip(
-        self, rows: Sequence[int], at: str | None, on_damage: OnDamage
-    ) -> AsyncGenerator[bytes, None]:
+    async def zip(self, manifest: Manifest, report: Report) -> AsyncGenerator[bytes, None]:
         """Yield all files as a zip file."""
         sink = Sink()
         packed = zipfile.ZipFile(cast("IO[bytes]", sink), "w", zipfile.ZIP_DEFLATED)
-        async with aclosing(self.members(rows, at, on_damage)) as members:
+        async with aclosing(self.members(manifest, report)) as members:
             async for each in members:
                 info = zipfile.ZipInfo(each.path)
                 info.compress_type, info.external_attr = zipfile.ZIP_DEFLATED, _MODE << 16
@@ -278,25 +257,23 @@ class MarkdownTree:
         packed.close()
         yield sink.take()
 
-    async def text(
-        self, rows: Sequence[int], at: str | None, on_damage: OnDamage
-    ) -> AsyncGenerator[bytes, None]:
+    async def text(self, manifest: Manifest, report: Report) -> AsyncGenerator[bytes, None]:
         """Yield all entries as one text; images and links point to the web."""
         written = 0
-        async for entry, snapshot in self._shown.each(rows, at, on_damage):
-            number = 0 if len(rows) == 1 else written + 1
+        async for entry, snapshot in self._shown.each(manifest, report):
+            number = 0 if len(manifest.entries) == 1 else written + 1
             markdown = await asyncio.to_thread(_as_text, entry, snapshot, number)
             yield f"{BETWEEN if written else ''}{markdown}".encode("utf-8", "replace")
             written += 1
 
     async def write(
-        self, rows: Sequence[int], directory: Path, on_damage: OnDamage
-    ) -> AsyncIterator[HashUrl]:
-        """Write all files to a directory; yield each entry after it is written."""
-        async for each in self.members(rows, None, on_damage):
+        self, manifest: Manifest, report: Report, directory: Path
+    ) -> AsyncIterator[None]:
+        """Write all files to a directory; yield after each entry."""
+        async for each in self.members(manifest, report):
             await asyncio.to_thread(_replace, directory / each.path, each.data)
             if each.path.endswith("/index.md"):
-                yield HashUrl(each.path.partition("/")[0])
+                yield
 
     async def _members(
         self, entry: Entry, snapshot: SnapshotDetail | None, rows: Sequence[int]

@@ -21,8 +21,8 @@ from archiver.model.capture import HashUrl
 from archiver.model.export_kinds import BY_KEY, ExportKind
 from archiver.model.listing import ListingQuery
 from archiver.model.message import marked
-from archiver.services.export_selection import Selected
-from archiver.services.exports import PART, EntryExports, WrittenExport
+from archiver.services.export_selection import Report, Selected
+from archiver.services.exports import PART, EntryExports
 
 MAX_JOBS = 20
 MAX_STARTS = 3
@@ -107,7 +107,7 @@ class ExportJobs:
         self._directory = directory
         self._exporting = exporting
         self._wake = asyncio.Event()
-        self._running: tuple[str, asyncio.Task[WrittenExport]] | None = None
+        self._running: tuple[str, asyncio.Task[Report]] | None = None
 
     async def create(self, kind: ExportKind, selection: Selected) -> str:
         """Create a job; return the name of its file.
@@ -279,7 +279,7 @@ def _size(path: Path) -> int:
         return 0
 
 
-def _ended(job: ExportJob, result: WrittenExport | BaseException) -> ExportJob:
+def _ended(job: ExportJob, result: Report | BaseException) -> ExportJob:
     """Return a job with its result; a complete export may still have a problem."""
     if isinstance(result, BaseException):
         return replace(job, problem=_problem(job.name, result))

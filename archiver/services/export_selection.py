@@ -5,7 +5,7 @@ that move to the front. Therefore the export first reads all row ids in one tran
 """
 
 from array import array
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field, replace
 from html import escape
 
@@ -13,6 +13,7 @@ from archiver.db import edit_history, segment_rows, snapshots, tombstones
 from archiver.db import entries as db_entries
 from archiver.db.engine import AsyncConnection, Database
 from archiver.errors import NotFound, StoreError, StoreUnavailable
+from archiver.logs import get_log
 from archiver.model.capture import HashUrl
 from archiver.model.entry import Entry
 from archiver.model.listing import ListingQuery
@@ -33,12 +34,14 @@ class Selected:
         hash_url: the only selected entry; None if ``entries`` or ``query`` selects the entries.
         entries: selected entries, in order; empty if ``query`` selects the entries.
         title: title of a book or page, shortened if it is long; empty for the default.
+        at: timestamp of the exported snapshot of the entry ``hash_url``; None for the newest.
     """
 
     query: ListingQuery = field(default_factory=ListingQuery)
     hash_url: HashUrl | None = None
     title: str = ""
     entries: tuple[HashUrl, ...] = ()
+    at: str | None = None
 
     @property
     def is_everything(self) -> bool:
@@ -70,10 +73,15 @@ class Manifest:
     has_whole_segments: bool
 
 
-async def make_manifest(db: Database, selected: Selected) -> Manifest:
+async def make_manifest(
+    db: Database, selected: Selected, *, may_be_empty: bool = False
+) -> Manifest:
     """Create the manifest of a selection.
 
+    With ``may_be_empty``, everything may be selected in an empty archive.
+
     Raises:
+        NotFound: there is nothing to export.
         InputError: the query is invalid.
     """
     rows, beyond_records = array("q"), array("q")
@@ -83,6 +91,8 @@ async def make_manifest(db: Database, selected: Selected) -> Manifest:
             rows.extend(batch)
             left_out = await edit_history.not_in_snapshot_records(conn, batch, whole_segments=whole)
             beyond_records.extend(left_out)
+        if not rows and not (may_be_empty and selected.is_everything):
+            raise NotFound("There is nothing to export: no entries match.")
         return Manifest(
             selected=selected,
             entries=rows,
@@ -106,10 +116,29 @@ async def _entries(conn: AsyncConnection, selected: Selected) -> AsyncIterator[l
         yield batch
 
 
-OnCount = Callable[[int], None]
-"""Called with the number of entries in an export."""
-OnDamage = Callable[[str], None]
-"""Function that is called with a message about each damaged item that the export leaves out."""
+log = get_log(__name__)
+
+
+@dataclass(slots=True)
+class Report:
+    """Result of an export, complete after its last byte.
+
+    Attributes:
+        size: bytes in the written file.
+        entries: number of exported entries; an EPUB has only those with an article or a note.
+        damaged: places and problems of the damaged parts that are left out.
+    """
+
+    size: int = 0
+    entries: int = 0
+    damaged: list[str] = field(default_factory=list)
+
+    def leave_out(self, damage: str) -> None:
+        """Add a damaged part."""
+        log.warning("a damaged record is not exported", place=damage)
+        self.damaged.append(damage)
+
+
 _DAMAGED = (
     "The record of the article is damaged. `archiver serve` or `archiver extract` extracts it "
     "again from the page: export again after that."
@@ -128,18 +157,18 @@ class ExportedEntries:
         self._entries = Entries(db, store)
 
     async def each(
-        self, rows: Iterable[int], at: str | None, on_damage: OnDamage
+        self, manifest: Manifest, report: Report
     ) -> AsyncIterator[tuple[Entry, SnapshotDetail | None]]:
-        """Yield the entries that still exist, each with one snapshot, in the order of ``rows``.
+        """Yield the entries that still exist, each with one snapshot.
 
-        The snapshot is the one nearest to the timestamp ``at``, by default the newest; None if it
-        is missing or damaged. An article that is damaged or not extracted yet is replaced by a text
-        that says so.
+        The snapshot is None if it is missing or damaged. An article that is damaged or not
+        extracted yet is replaced by a text that says so.
 
         Raises:
             StoreUnavailable: the object store cannot be read now.
         """
-        for row in rows:
+        at = manifest.selected.at if manifest.selected.hash_url else None
+        for row in manifest.entries:
             async with self._db.read() as conn:
                 entry = (await db_entries.by_ids(conn, [row])).get(row)
             if entry is None:
@@ -151,11 +180,11 @@ class ExportedEntries:
             except StoreUnavailable:
                 raise
             except StoreError as error:
-                on_damage(f"{entry.url}: {error}")
+                report.leave_out(f"{entry.url}: {error}")
                 yield entry, None
             else:
                 if snapshot.is_unreadable or snapshot.snapshot.extractor == UNREAD:
                     why = _DAMAGED if snapshot.is_unreadable else _NOT_EXTRACTED
-                    on_damage(f"{entry.url}: {why}")
+                    report.leave_out(f"{entry.url}: {why}")
                     snapshot = replace(snapshot, article=f"<p>{escape(why)}</p>")
                 yield entry, snapshot

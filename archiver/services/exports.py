@@ -6,7 +6,7 @@ import os
 from array import array
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
@@ -22,14 +22,13 @@ from archiver.formats.netscape import BOOKMARKS_HTML
 from archiver.formats.outlines import OPML_HOSTS
 from archiver.formats.own_csv import CSV
 from archiver.formats.own_json import JSON, JSON_LINES, schema_text
-from archiver.logs import get_log
 from archiver.model.entry_list import EntryList, with_parents
 from archiver.model.export_kinds import ExportKind
 from archiver.pages.syntax_highlighting import without_highlighting
 from archiver.replay.response_headers import safe_name
 from archiver.services.book_exports import Books, MarkdownTree
 from archiver.services.entries import Entries
-from archiver.services.export_selection import OnCount, OnDamage, Selected, make_manifest
+from archiver.services.export_selection import Manifest, Report, Selected, make_manifest
 from archiver.services.list_exports import write_list
 from archiver.services.warc_export import Packages
 from archiver.warc.segments import SegmentStore
@@ -65,23 +64,6 @@ PART = ".part"
 OnProgress = Callable[[int], None]
 """Called with the number of bytes written so far."""
 
-log = get_log(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class WrittenExport:
-    """A complete export file.
-
-    Attributes:
-        size: bytes.
-        entries: number of entries in it; an EPUB has only those with an article or a note.
-        damaged: places and problems of the records that are left out.
-    """
-
-    size: int
-    entries: int
-    damaged: tuple[str, ...] = ()
-
 
 class EntryExports:
     """Exports of entries."""
@@ -114,9 +96,7 @@ class EntryExports:
         selected: Selected,
         *,
         name: str,
-        at: str | None = None,
-        on_count: OnCount = lambda _: None,
-        on_damage: OnDamage = lambda _: None,
+        report: Report | None = None,
     ) -> AsyncGenerator[bytes, None]:
         """Select the entries of an export now; return a generator of its bytes.
 
@@ -126,44 +106,34 @@ class EntryExports:
             kind: format of the export.
             selected: entries to export.
             name: name of the file, which some formats contain.
-            at: timestamp of the snapshot, for the article of one entry; None for the newest.
-            on_count: called with the number of selected entries; for an EPUB, called again with
-                the number of its chapters.
-            on_damage: called for each damaged part that is left out.
+            report: report that is filled while the bytes are generated.
 
         Raises:
             NotFound: there is nothing to export.
             InputError: too many entries for one file, or an invalid query.
         """
+        report = report or Report()
         if kind.is_list:
-            rows = await self._rows(selected)
-            on_count(len(rows))
-            return write_list(self._db, rows, _LIST_FORMS[kind.key], await self._heading(selected))
-
-        def note(damage: str) -> None:
-            log.warning("a damaged record is not exported", place=damage)
-            on_damage(damage)
-
-        if kind.key in ("markdown", "md"):
-            rows = array("q", sorted(await self._rows(selected)))
-            on_count(len(rows))
+            manifest = await make_manifest(self._db, selected, may_be_empty=True)
+            rows, form = manifest.entries, _LIST_FORMS[kind.key]
+            pieces = write_list(self._db, rows, form, await self._heading(selected))
+        elif kind.key in ("markdown", "md"):
+            manifest = await self._sorted(selected)
             write = self._tree.zip if kind.key == "markdown" else self._tree.text
-            return write(rows, at if selected.hash_url else None, note)
-        if kind.key in ("epub", "html"):
-            articles = await self._books.begin(selected)
-            on_count(len(articles.entries))
-            title, one = export_title(selected), at if selected.hash_url else None
-            if kind.key == "html":
-                return self._books.html(articles, title=title, at=one, on_damage=note)
-            return self._books.epub(
-                articles, title=title, at=one, on_damage=note, on_count=on_count
-            )
-        manifest = await self._packages.begin(selected)
-        on_count(len(manifest.entries))
-        if kind.key == "wacz":
-            title = name.removesuffix(".wacz")
-            return self._packages.wacz(manifest, title=title, on_damage=note)
-        return self._packages.warc(manifest, name=name, on_damage=note)
+            pieces = write(manifest, report)
+        elif kind.key in ("epub", "html"):
+            manifest = await self._books.begin(selected)
+            write_book = self._books.html if kind.key == "html" else self._books.epub
+            pieces = write_book(manifest, report, title=export_title(selected))
+        else:
+            manifest = await self._packages.begin(selected)
+            if kind.key == "wacz":
+                title = name.removesuffix(".wacz")
+                pieces = self._packages.wacz(manifest, title=title, report=report)
+            else:
+                pieces = self._packages.warc(manifest, name=name, report=report)
+        report.entries = len(manifest.entries)
+        return pieces
 
     async def write(
         self,
@@ -171,7 +141,7 @@ class EntryExports:
         selected: Selected,
         path: Path,
         on_progress: OnProgress = lambda _: None,
-    ) -> WrittenExport:
+    ) -> Report:
         """Write an export to a file, replacing an existing file.
 
         The bytes go to `FILE.part`, which is renamed once all of them are on disk. If anything
@@ -182,50 +152,38 @@ class EntryExports:
             InputError: too many entries, an invalid query, or another process writes that file.
             StoreError: something cannot be read.
         """
-        part = path.with_name(path.name + PART)
-        size, counts, damaged = 0, [0], list[str]()
+        part, report = path.with_name(path.name + PART), Report()
         # Not opened in a thread: if the task were cancelled, the file would stay open.
         with _open_part(part, path) as file:
             try:
-                pieces = await self.begin(
-                    kind,
-                    selected,
-                    name=path.name,
-                    on_count=counts.append,
-                    on_damage=damaged.append,
-                )
+                pieces = await self.begin(kind, selected, name=path.name, report=report)
                 async with aclosing(pieces):
                     async for piece in pieces:
                         await asyncio.to_thread(file.write, piece)
-                        size += len(piece)
-                        on_progress(size)
+                        report.size += len(piece)
+                        on_progress(report.size)
                 await asyncio.to_thread(_finish, file, part, path)
             except BaseException:
                 part.unlink(missing_ok=True)
                 raise
-        return WrittenExport(size, counts[-1], tuple(damaged))
+        return report
 
     async def write_tree(
-        self,
-        selected: Selected,
-        directory: Path,
-        on_progress: Callable[[int, int], None],
-        on_damage: OnDamage = lambda _: None,
-    ) -> int:
-        """Write a folder for each entry as Markdown; return the number of entries.
+        self, selected: Selected, directory: Path, on_progress: Callable[[int, int], None]
+    ) -> Report:
+        """Write a folder for each entry as Markdown.
 
         Args:
             selected: entries to export.
             directory: target directory; existing files are replaced one by one.
             on_progress: called with the number of entries written and the number of all entries.
-            on_damage: called for each damaged article that is left out.
         """
-        rows, written = array("q", sorted(await self._rows(selected))), 0
+        manifest, report = await self._sorted(selected), Report()
         await asyncio.to_thread(directory.mkdir, parents=True, exist_ok=True)
-        async for _ in self._tree.write(rows, directory, on_damage):
-            written += 1
-            on_progress(written, len(rows))
-        return written
+        async for _ in self._tree.write(manifest, report, directory):
+            report.entries += 1
+            on_progress(report.entries, len(manifest.entries))
+        return report
 
     async def index_md(self, ref: str, timestamp: str | None = None) -> str:
         """Return an entry as Markdown: front matter, then its article as clean HTML.
@@ -241,12 +199,9 @@ class EntryExports:
             return entry_markdown(entry_detail.entry, None, "")
         return entry_markdown(detail.entry, detail.snapshot, without_highlighting(detail.article))
 
-    async def _rows(self, selected: Selected) -> "array[int]":
-        """Return the row ids of the entries; an empty archive is exported as an empty list."""
-        rows = (await make_manifest(self._db, selected)).entries
-        if not rows and not selected.is_everything:
-            raise NotFound("There is nothing to export: no entries match.")
-        return rows
+    async def _sorted(self, selected: Selected) -> Manifest:
+        manifest = await make_manifest(self._db, selected, may_be_empty=True)
+        return replace(manifest, entries=array("q", sorted(manifest.entries)))
 
     async def _heading(self, selected: Selected) -> Heading:
         lists: list[EntryList] = []

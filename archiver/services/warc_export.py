@@ -37,7 +37,6 @@ from archiver.db.entries import Revised
 from archiver.db.snapshots import SnapshotRow
 from archiver.errors import (
     InvalidRecord,
-    NotFound,
     StoreError,
     StoreUnavailable,
     TruncatedRecord,
@@ -48,7 +47,7 @@ from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import Attempt, State
 from archiver.model.rendering import Rendition
 from archiver.model.requisite import RequisiteOutcome
-from archiver.services.export_selection import Manifest, OnDamage, Selected, make_manifest
+from archiver.services.export_selection import Manifest, Report, Selected, make_manifest
 from archiver.warc import wacz as warc_wacz
 from archiver.warc.records import Record, RecordType, new_record_id
 from archiver.warc.request_queries import RequestQuery, query_of_request
@@ -127,7 +126,7 @@ class Selection:
         self._db = db
         self._store = store
 
-    async def snapshots(self, manifest: Manifest) -> AsyncIterator[SnapshotRow]:
+    async def snapshots(self, manifest: Manifest) -> AsyncGenerator[SnapshotRow, None]:
         """Yield the selected snapshots; for selected entries, entry by entry, newest first."""
         pages = self._all_snapshots if manifest.selected.is_everything else self._chosen_snapshots
         async for batch in pages(manifest):
@@ -410,13 +409,10 @@ class Packages:
             NotFound: there is nothing to export.
             InputError: the selection is invalid.
         """
-        manifest = await make_manifest(self._db, selected)
-        if not manifest.entries:
-            raise NotFound("There is nothing to export: no entries match.")
-        return manifest
+        return await make_manifest(self._db, selected)
 
     async def warc(
-        self, manifest: Manifest, *, name: str, on_damage: OnDamage = lambda _: None
+        self, manifest: Manifest, *, name: str, report: Report | None = None
     ) -> AsyncGenerator[bytes, None]:
         """Yield a WARC file: a warcinfo record, then the copied records.
 
@@ -426,59 +422,52 @@ class Packages:
         Args:
             manifest: contents of the export.
             name: name of the file, for its warcinfo record.
-            on_damage: called for each damaged part.
+            report: report to which damaged parts are added.
         """
         yield _warcinfo_bytes(name)
-        damaged: list[Damage] = []
-        async with aclosing(self._contents(manifest, damaged, lambda _: None)) as contents:
+        contents = self._contents(manifest, report or Report(), lambda _: None)
+        async with aclosing(contents):
             async for data in contents:
                 yield data
-        for each in damaged:
-            on_damage(str(each))
 
     async def wacz(
-        self, manifest: Manifest, *, title: str, on_damage: OnDamage = lambda _: None
+        self, manifest: Manifest, *, title: str, report: Report | None = None
     ) -> AsyncGenerator[bytes, None]:
         """Yield a WACZ file (1.1.1): a WARC file, its index, a list of its pages, and digests."""
-        zip_, damaged = _Zip(), list[Damage]()
+        zip_, report = _Zip(), report or Report()
         with SortedLines() as lines:
             zip_.open(warc_wacz.DATA)
             zip_.write(_warcinfo_bytes("data.warc.gz"))
             index = partial(_collect_index_lines, zip_, lines)
-            async with aclosing(self._contents(manifest, damaged, index)) as contents:
+            async with aclosing(self._contents(manifest, report, index)) as contents:
                 async for data in contents:
                     await asyncio.to_thread(zip_.write, data)
                     yield zip_.take()
             zip_.close()
             yield await asyncio.to_thread(_add_index, zip_, lines)
         first = None
-        async with aclosing(self._pages(manifest)) as pages:
+        async with aclosing(self._selection.snapshots(manifest)) as snapshots:
             zip_.open(warc_wacz.PAGES)
             zip_.write(f"{warc_wacz.PAGES_HEAD}\n".encode())
-            async for snapshot in pages:
-                first = first or snapshot
-                zip_.write(warc_wacz.page_line(snapshot).encode("utf-8", "replace"))
+            async for row in snapshots:
+                first = first or row.snapshot
+                zip_.write(warc_wacz.page_line(row.snapshot).encode("utf-8", "replace"))
                 yield zip_.take()
             zip_.close()
         main_page = first if manifest.selected.hash_url else None
-        for each in damaged:
-            on_damage(str(each))
-        yield await asyncio.to_thread(_finish, zip_, title, main_page, len(damaged))
-
-    async def _pages(self, manifest: Manifest) -> AsyncGenerator[Snapshot, None]:
-        async for row in self._selection.snapshots(manifest):
-            yield row.snapshot
+        yield await asyncio.to_thread(_finish, zip_, title, main_page, len(report.damaged))
 
     async def _contents(
-        self, manifest: Manifest, damaged: list[Damage], on_piece: Callable[[Piece], None]
+        self, manifest: Manifest, report: Report, on_piece: Callable[[Piece], None]
     ) -> AsyncGenerator[bytes, None]:
         """Yield the copied records, then new records of entries without copied ones.
 
         Args:
             manifest: contents of the export.
-            damaged: list to which damaged parts are added. A last record lists them.
+            report: report to which damaged parts are added. A last record lists them.
             on_piece: called in a thread before the bytes of each copied range.
         """
+        damaged: list[Damage] = []
         async with aclosing(self._undamaged(manifest, damaged)) as pieces:
             async for piece in pieces:
                 await asyncio.to_thread(on_piece, piece)
@@ -489,6 +478,8 @@ class Packages:
             yield await asyncio.to_thread(_packed, record)
         if damaged:
             yield await asyncio.to_thread(_packed, _damage_record(damaged))
+        for each in damaged:
+            report.leave_out(str(each))
 
     async def _undamaged(
         self, manifest: Manifest, damaged: list[Damage]

@@ -65,7 +65,7 @@ def parts(path):
 
 async def test_an_entry_is_a_folder_with_its_article_and_its_pictures(tree, saved_urls, tmp_path):
     for _ in range(2):  # replaces the existing file
-        assert await written(tree, tmp_path / "tree") == 3
+        assert (await written(tree, tmp_path / "tree")).entries == 3
 
     kites, owls, missing = (hash_url(url) for url in saved_urls)
     front, body = parts(tmp_path / "tree" / kites / "index.md")

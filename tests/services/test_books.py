@@ -15,7 +15,7 @@ from archiver.http.urls import hash_url
 from archiver.model.export_kinds import BY_KEY
 from archiver.model.listing import ListingQuery
 from archiver.services import book_exports
-from archiver.services.export_selection import Selected
+from archiver.services.export_selection import Report, Selected
 from archiver.services.exports import TITLE, export_title
 from tests.conftest import filled_by, saved_url
 
@@ -66,7 +66,7 @@ async def whole(pieces):
 
 async def test_one_page_holds_all_that_it_shows(storage, saved_urls):
     selection = Selected(hash_url=hash_url(saved_urls[0]))
-    page = (await whole(storage.html(await storage.begin(selection), title=""))).decode()
+    page = (await whole(storage.html(await storage.begin(selection), Report(), title=""))).decode()
 
     assert f'src="data:image/png;base64,{b64encode(PNG).decode()}" alt="red kite"' in page
     assert "[lost]" in page
@@ -78,15 +78,13 @@ async def test_one_page_holds_all_that_it_shows(storage, saved_urls):
 async def test_a_book_has_the_chosen_title_and_no_empty_chapters(saved_urls, archive):
     await archive.entries.save(["http://127.0.0.1:1/never"], tags=("t",), source="web")
     chosen = Selected(ListingQuery(tag="t"), title="  Kites and\nwinds ")
-    counts: list[int] = []
-    pieces = await archive.exporting.begin(
-        BY_KEY["epub"], chosen, name="x.epub", on_count=counts.append
-    )
+    report = Report()
+    pieces = await archive.exporting.begin(BY_KEY["epub"], chosen, name="x.epub", report=report)
     book = zipfile.ZipFile(io.BytesIO(await whole(pieces)))
 
     assert b"<dc:title>Kites and winds</dc:title>" in book.read("EPUB/package.opf")
     assert len([each for each in book.namelist() if "chapter-" in each]) == len(saved_urls)
-    assert counts[-1] == len(saved_urls)
+    assert report.entries == len(saved_urls)
     unprintable = replace(chosen, title="\0\ufffe", query=ListingQuery(tag="t"))
     assert export_title(unprintable) == TITLE
     links_only = Selected(ListingQuery("is:waiting"))
@@ -106,6 +104,6 @@ async def test_images_over_the_size_limit_are_left_out(storage, saved_urls, monk
     monkeypatch.setattr(book_exports, "MAX_ARTICLE_BYTES", len(PNG) - 1)
     selection = Selected(hash_url=hash_url(saved_urls[0]))
 
-    page = await whole(storage.html(await storage.begin(selection), title=""))
+    page = await whole(storage.html(await storage.begin(selection), Report(), title=""))
 
     assert b"[red kite]" in page

@@ -26,7 +26,7 @@ from archiver.model.listing import ListingQuery
 from archiver.model.page import Article
 from archiver.model.seed import Seed
 from archiver.services import warc_export
-from archiver.services.export_selection import Selected
+from archiver.services.export_selection import Report, Selected
 from tests.conftest import filled_by, saved_url
 from tests.crawler import Crawl, crawler
 
@@ -176,12 +176,12 @@ async def test_a_damaged_record_is_left_out_and_reported(runtime, tmp_path, kind
     key = hash_url(geese) if kind == "metadata" else geese
     record_id = damage(tmp_path / "data", kind, key)
     for form, selection in (("warc", EVERYTHING), ("wacz", ANIMALS)):
-        results = []
+        export_report = Report()
         manifest = await runtime.packages.begin(selection)
         if form == "warc":
-            warc = await whole(runtime.packages.warc(manifest, name="w", on_damage=results.append))
+            warc = await whole(runtime.packages.warc(manifest, name="w", report=export_report))
         else:
-            package = runtime.packages.wacz(manifest, title="w", on_damage=results.append)
+            package = runtime.packages.wacz(manifest, title="w", report=export_report)
             with zipfile.ZipFile(io.BytesIO(await whole(package))) as open_archive:
                 warc = open_archive.read("archive/data.warc.gz")
                 about = json.loads(open_archive.read("datapackage.json"))["description"]
@@ -199,11 +199,11 @@ async def test_a_damaged_record_is_left_out_and_reported(runtime, tmp_path, kind
         after = ids(warc)
         assert record_id in before - after
         report = warc[warc.rindex(b"\x1f\x8b\x08") :]
-        assert f"left-out: {results[0]}\r\n".encode() in gzip.decompress(report)
+        assert f"left-out: {export_report.damaged[0]}\r\n".encode() in gzip.decompress(report)
         # A selection finds the requests of a snapshot through the snapshot's metadata record.
         assert len(before - after) == 1 or (kind == "metadata" and selection is not EVERYTHING)
-        assert len(results) == 1
-        assert "archiver-" in results[0]
+        assert len(export_report.damaged) == 1
+        assert "archiver-" in export_report.damaged[0]
         # A new entry record has the snapshot of the index, or none if the page is lost.
         entry_record = entry_records(warc)[geese]
         assert all("animals" in each["entry"]["tags"] for each in entry_record)
@@ -217,11 +217,11 @@ async def test_a_missing_segment_is_left_out_and_reported(runtime, tmp_path):
     for segment in (tmp_path / "data" / "warc").iterdir():
         segment.unlink()
     for selection in (EVERYTHING, ANIMALS):
-        results = []
+        export_report = Report()
         manifest = await runtime.packages.begin(selection)
-        warc = await whole(runtime.packages.warc(manifest, name="w", on_damage=results.append))
+        warc = await whole(runtime.packages.warc(manifest, name="w", report=export_report))
 
-        assert "No such file" in results[0]
+        assert "No such file" in export_report.damaged[0]
         (record,) = entry_records(warc)[geese]
         assert "animals" in record["entry"]["tags"]
         assert record["failure"]["kind"] == "lost"

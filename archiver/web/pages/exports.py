@@ -14,7 +14,7 @@ from archiver.model.capture import HashUrl
 from archiver.model.export_kinds import BY_KEY, BY_SUFFIX, EXPORTS
 from archiver.model.listing import ListingQuery, Summary
 from archiver.model.message import Message
-from archiver.services.export_selection import Selected
+from archiver.services.export_selection import Report, Selected
 from archiver.services.exports import schema as export_schema
 from archiver.web.api.json_http import requested_query
 from archiver.web.app_keys import RUNTIME
@@ -87,21 +87,16 @@ async def download(request: web.Request) -> web.StreamResponse:
         HashUrl(key) if key else None,
         request.query.get("title", ""),
         _selected(request.query),
-    )
-    app, damaged = request.app[RUNTIME], list[str]()
-    name = await app.exporting.name_of(kind, selected)
-    pieces = await app.exporting.begin(
-        kind,
-        selected,
-        name=name,
         at=request.query.get("at") or None,
-        on_damage=damaged.append,
     )
+    app, report = request.app[RUNTIME], Report()
+    name = await app.exporting.name_of(kind, selected)
+    pieces = await app.exporting.begin(kind, selected, name=name, report=report)
     try:
         response = web.StreamResponse(headers=_headers(name, kind.media_type))
         return await send_pieces(request, response, pieces)
     finally:
-        if damaged:
+        if report.damaged:
             query = replace(selected.query, q=name) if key else selected.query
             await app.export_jobs.note_damaged_download(kind, replace(selected, query=query))
 
