@@ -109,7 +109,7 @@ async def delete_snapshots(
 
 
 async def delete_unwanted_visits(conn: AsyncConnection, visits: Sequence[UnwantedVisit]) -> None:
-    """Delete visits to entries that were deleted during the visit, and duplicate visits."""
+    """Delete visits to entries that were deleted during the visit, or whose lease was lost."""
     if not visits:
         return
     replayed = [

@@ -10,7 +10,6 @@ import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
 
 from archiver.crawl import deletions as crawl_deletions
 from archiver.crawl.rebuild_entries import (
@@ -18,14 +17,11 @@ from archiver.crawl.rebuild_entries import (
     StoredEntryRecord,
     restore_entries,
     split_deleted,
-    split_duplicates,
-    unused_captures_after,
     without_repeated_entries,
 )
 from archiver.crawl.visit_result import UnwantedVisit
 from archiver.db import captures as db_captures
 from archiver.db import rebuild_tables, segment_rows, tags_and_lists, tombstones
-from archiver.db.dialects import is_postgresql
 from archiver.db.engine import AsyncConnection, Database
 from archiver.db.rebuild_tables import Dated
 from archiver.errors import (
@@ -238,13 +234,6 @@ def read_batches(scanned: Iterator[Scanned | Damage], size: int) -> Iterator[Rea
 
 
 BATCH = 500
-MAX_OVERLAP = timedelta(minutes=10)
-"""Maximum time for which a worker that lost its lease continues after another has ended the job.
-
-Both workers have then visited the page, so one visit is a duplicate. With SQLite the job of a live
-worker is never taken over.
-"""
-
 Transaction = Callable[[], AbstractAsyncContextManager[AsyncConnection]]
 """Function that opens a write transaction."""
 
@@ -282,15 +271,8 @@ async def build_within(
         tails: start offsets by segment name.
     """
     last = await db_captures.last_row(conn)
-    overlap = MAX_OVERLAP if is_postgresql(conn) else timedelta(0)
-    rebuild = _Rebuild(
-        store, lambda: nullcontext(conn), lambda _: None, overlap=overlap, last_capture=last
-    )
-    rebuilt = await rebuild.run(tails)
-    await crawl_deletions.delete_unwanted_visits(
-        conn, await unused_captures_after(conn, last, overlap=overlap)
-    )
-    return rebuilt
+    rebuild = _Rebuild(store, lambda: nullcontext(conn), lambda _: None, last_capture=last)
+    return await rebuild.run(tails)
 
 
 async def fill_index(
@@ -311,7 +293,7 @@ async def fill_index(
             deleted items are erased. If None, all deleted items are erased.
         on_progress: called after each batch.
     """
-    rebuild = _Rebuild(store, db.write, on_progress, overlap=timedelta(0), bin_after=bin_after)
+    rebuild = _Rebuild(store, db.write, on_progress, bin_after=bin_after)
     rebuilt = await rebuild.run(dict.fromkeys(names, 0))
     async with db.write() as conn:
         await tags_and_lists.delete_outdated_lists(conn)
@@ -331,14 +313,12 @@ class _Rebuild:
         transaction: Transaction,
         on_progress: OnProgress,
         *,
-        overlap: timedelta,
         last_capture: int = 0,
         bin_after: int | None = None,
     ) -> None:
         self._store = store
         self._transaction = transaction
         self._on_progress = on_progress
-        self._overlap = overlap
         self._last_capture = last_capture
         self._bin_after = bin_after
         self._rebuilt = Rebuilt()
@@ -391,10 +371,9 @@ class _Rebuild:
                 return False
             places = [each.location for each in dated]
             read = await asyncio.to_thread(_read_entry_records, self._store, places, self._rebuilt)
-            leased, late = await split_deleted(conn, read, bin_after=self._bin_after)
-            unique, again = await split_duplicates(conn, leased, overlap=self._overlap)
-            self._unwanted += [*late, *again]
-            for group in without_repeated_entries(unique):
+            wanted, late = await split_deleted(conn, read, bin_after=self._bin_after)
+            self._unwanted += late
+            for group in without_repeated_entries(wanted):
                 if self._bin_after is not None:
                     generations = {each.hash_url: each.generation for each, _ in group}
                     await crawl_deletions.move_earlier_to_bin(conn, generations)

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from archiver.crawl.batch_rows import failed_attempt, snapshot_row
 from archiver.crawl.record_building import NOWHERE
@@ -13,7 +13,6 @@ from archiver.db import (
     attempts,
     captures,
     entries,
-    jobs,
     new_entries,
     queue,
     rebuild_tables,
@@ -24,7 +23,7 @@ from archiver.db import snapshots as db_snapshots
 from archiver.db.engine import AsyncConnection
 from archiver.db.entries import Revised
 from archiver.errors import StoreError, StoreUnavailable
-from archiver.http.urls import hash_url, host
+from archiver.http.urls import host
 from archiver.model.capture import Capture, HashUrl, Location, RecordId
 from archiver.model.rendering import renditions_of
 from archiver.model.seed import RevisedSeed, Seed
@@ -32,7 +31,6 @@ from archiver.search.search_document import index_words
 from archiver.warc.metadata_records import EntryRecord, SnapshotRecord
 from archiver.warc.segments import SegmentReader, SegmentStore
 
-CAPTURES_AT_ONCE = 500
 StoredEntryRecord = tuple[EntryRecord, Location]
 
 
@@ -69,58 +67,6 @@ async def split_deleted(
             bare = replace(entry_record, snapshot=None) if is_erased else entry_record
             unique.append((bare, place))
     return unique, late
-
-
-async def split_duplicates(
-    conn: AsyncConnection, read: list[StoredEntryRecord], *, overlap: timedelta
-) -> tuple[list[StoredEntryRecord], list[UnwantedVisit]]:
-    """Return the entry records without duplicate visits, and the duplicate visits.
-
-    A visit is a duplicate if another process took over its job and ended it: both processes fetched
-    the page.
-
-    Args:
-        conn: a connection.
-        read: entry records.
-        overlap: time for which the first process may continue after the other process ended the
-            job.
-    """
-    visits = [(each.hash_url, each.snapshot.timestamp) for each, _ in read if each.snapshot]
-    late = await jobs.superseded(conn, visits, grace=overlap) if visits else set()
-    unique, again = [], []
-    for each, place in read:
-        if each.snapshot and (each.hash_url, each.snapshot.timestamp) in late:
-            unique.append((replace(each, snapshot=None), place))
-            again.append(_unwanted_visit(each, each.snapshot))
-        else:
-            unique.append((each, place))
-    return unique, again
-
-
-async def unused_captures_after(
-    conn: AsyncConnection, row: int, *, overlap: timedelta
-) -> list[UnwantedVisit]:
-    """Return captures after a row id that have no snapshot because another visit ended their job.
-
-    ``overlap`` is as in ``split_duplicates``.
-    """
-    late = list[UnwantedVisit]()
-    while True:
-        unused, row = await captures.since(conn, row, limit=CAPTURES_AT_ONCE)
-        if not unused:
-            return late
-        captures_by_key = {(hash_url(each.url), each.timestamp): each for each in unused}
-        late += [
-            UnwantedVisit(
-                key,
-                moment,
-                captures_by_key[key, moment].record_id,
-                (captures_by_key[key, moment].url,),
-            )
-            for key, moment in sorted(
-                await jobs.superseded(conn, [*captures_by_key], grace=overlap)
-            )
-        ]
 
 
 def _unwanted_visit(entry_record: EntryRecord, snapshot: SnapshotRecord) -> UnwantedVisit:

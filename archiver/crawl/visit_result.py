@@ -31,7 +31,7 @@ def replay_urls(
 
 @dataclass(frozen=True, slots=True)
 class UnwantedVisit:
-    """Visit whose entry or snapshot was deleted, or that another visit duplicates.
+    """Visit whose entry or snapshot was deleted, or whose lease was lost.
 
     Attributes:
         hash_url: hash_url of the entry.

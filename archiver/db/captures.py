@@ -373,13 +373,6 @@ async def last_row(conn: AsyncConnection) -> int:
     return (await conn.execute(select(func.max(capture_table.c.id)))).scalar() or 0
 
 
-async def since(conn: AsyncConnection, row: int, *, limit: int) -> tuple[list[Capture], int]:
-    """Return the next captures with ids above ``row``, and the last row id read."""
-    after = CAPTURES.add_columns(capture.c.id.label("row_id")).where(capture.c.id > row)
-    rows = (await conn.execute(after.order_by(capture.c.id).limit(limit))).all()
-    return [to_capture(each) for each in rows], rows[-1].row_id if rows else row
-
-
 async def between(conn: AsyncConnection, name: str, first: int, last: int) -> dict[int, Capture]:
     """Return the captures in a segment with offsets from ``first`` to ``last``, by offset.
 

@@ -8,18 +8,15 @@ increase in commit order.
 """
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
-from itertools import groupby, pairwise
-from operator import attrgetter
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Row, Select, func, or_, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import attempts, counters
-from archiver.db.dialects import among, failure_field, text_values
-from archiver.db.schema import entry, job, snapshot
-from archiver.http.timestamps import to_timestamp
+from archiver.db.dialects import among, failure_field
+from archiver.db.schema import entry, job
 from archiver.model.capture import HashUrl, Timestamp
 from archiver.model.failure import FailureKind
 from archiver.model.job import Change, ChangeCursor, Job, QueueCounts, State
@@ -43,81 +40,6 @@ async def fetching(conn: AsyncConnection, limit: int) -> list[Job]:
         query().where(job.c.state == State.FETCHING).order_by(job.c.owner, job.c.id).limit(limit)
     )
     return [of_row(row) for row in rows]
-
-
-async def superseded(
-    conn: AsyncConnection,
-    visits: Sequence[tuple[HashUrl, Timestamp]],
-    *,
-    grace: timedelta = timedelta(0),
-) -> set[tuple[HashUrl, Timestamp]]:
-    """Return the visits (hash_url, timestamp) whose job another visit has ended.
-
-    Visits with a snapshot are left out.
-
-    Args:
-        conn: a connection.
-        visits: visits to check.
-        grace: time for which a process that lost its lease may continue after another process has
-            ended the job. A visit that began in this time is superseded too, unless it belongs to
-            a newer job of the entry.
-    """
-    keys = text_values({key for key, _ in visits})
-    rows = await conn.execute(
-        select(
-            entry.c.hash_url, job.c.state, job.c.created_at, job.c.changed_at_ms, job.c.timestamp
-        )
-        .join(job, job.c.entry_id == entry.c.id)
-        .where(entry.c.hash_url.in_(keys))
-        .order_by(entry.c.hash_url, job.c.id)
-    )
-    ended = {
-        key: _ended(list(of_one), grace) for key, of_one in groupby(rows, attrgetter("hash_url"))
-    }
-    late = {
-        (key, moment)
-        for key, moment in visits
-        if any(
-            created <= moment < until and moment != saved
-            for created, saved, until in ended.get(key, ())
-        )
-    }
-    return late - await _snapshots_of(conn, {key for key, _ in late})
-
-
-def _ended(of_one: Sequence[Row[*tuple[Any, ...]]], grace: timedelta) -> list[tuple[str, str, str]]:
-    """Return (time of creation, timestamp of the snapshot, end) of each saved job of an entry.
-
-    All visits of the job began between its creation and the end. The end includes ``grace``, but
-    it is not later than the creation of the next job.
-    """
-    periods = list[tuple[str, str, str]]()
-    for each, later in pairwise((*of_one, None)):
-        if each and each.state == State.SAVED and each.timestamp is not None:
-            created, ended = _moment(each.created_at), _moment(each.changed_at_ms / 1000)
-            end = _moment(each.changed_at_ms / 1000 + grace.total_seconds())
-            next_made = _moment(later.created_at) if later else end
-            saved = f"{each.timestamp:014d}"
-            periods.append((created, saved, max(saved, ended, min(end, next_made))))
-    return periods
-
-
-def _moment(seconds: float) -> Timestamp:
-    return to_timestamp(datetime.fromtimestamp(seconds, UTC))
-
-
-async def _snapshots_of(
-    conn: AsyncConnection, keys: set[HashUrl]
-) -> set[tuple[HashUrl, Timestamp]]:
-    """Return the snapshots of entries as (hash_url, timestamp)."""
-    if not keys:
-        return set()
-    rows = await conn.execute(
-        select(entry.c.hash_url, snapshot.c.timestamp)
-        .join(snapshot, snapshot.c.entry_id == entry.c.id)
-        .where(entry.c.hash_url.in_(text_values(keys)))
-    )
-    return {(row.hash_url, Timestamp(f"{row.timestamp:014d}")) for row in rows}
 
 
 async def latest_of_entry(conn: AsyncConnection, entry_id: int) -> Job | None:
