@@ -21,7 +21,7 @@ from datetime import UTC, datetime
 
 from archiver.db import imports, queue, segment_rows
 from archiver.db.engine import Database
-from archiver.db.worker_locks import alive_workers
+from archiver.db.worker_locks import all_workers
 from archiver.errors import StoreError
 from archiver.logs import get_log
 from archiver.warc.locks import RunLock
@@ -29,6 +29,8 @@ from archiver.warc.segment_inventory import SegmentFile, Survey, UnusableFile
 from archiver.warc.segments import SegmentStore
 
 MAX_LOGGED = 20
+RECONNECT_SECONDS = 3.0
+"""Time for which a worker that lost its connection to PostgreSQL may reconnect."""
 
 
 async def dead_among(names: Sequence[str], db: Database, lock: RunLock) -> list[str]:
@@ -42,15 +44,21 @@ async def dead_among(names: Sequence[str], db: Database, lock: RunLock) -> list[
         return []
     if not db.is_shared:
         return await asyncio.to_thread(_unlocked, candidates, lock)
-    async with db.read() as conn:
-        alive = await alive_workers(conn)
-    return await asyncio.to_thread(
-        db.expired_workers.find_expired, candidates, alive, lock.is_abandoned
-    )
+    dead = await _without_worker_lock(candidates, db)
+    if dead and not await asyncio.to_thread(lambda: all(map(lock.is_abandoned, dead))):
+        await asyncio.sleep(RECONNECT_SECONDS)
+        dead = await _without_worker_lock(dead, db)
+    return dead
 
 
 def _unlocked(names: Sequence[str], lock: RunLock) -> list[str]:
     return [name for name in names if not lock.is_alive(name)]
+
+
+async def _without_worker_lock(names: Sequence[str], db: Database) -> list[str]:
+    async with db.read() as conn:
+        alive = {each.name for each in await all_workers(conn)}
+    return [name for name in names if name not in alive]
 
 
 INTERRUPTED = (

@@ -16,9 +16,8 @@ IDLE_SECONDS = 0.9
 """Interval at which the queue is read again, because other processes may add to it."""
 LEASE_SECONDS = 0.1
 """Minimum time between two transactions that lease jobs, so that each leases several."""
-RECOVERY_SECONDS = 30.0
-SHARED_RECOVERY_SECONDS = 5.0
-"""Recovery interval with PostgreSQL: short, because only repeated checks detect dead workers."""
+RECOVERY_SECONDS = 10.0
+"""Interval at which jobs of dead processes are requeued."""
 UNLOCK_SECONDS = 1.0
 """Interval at which the locks of hosts without leases are released for other workers."""
 WRITE_SECONDS = 2.0
@@ -95,7 +94,7 @@ class Dispatcher:
             try:
                 wait = await self._fill(until_empty=until_empty)
                 self._end_pause(started)
-                if wait is None and until_empty and not await self._may_get_jobs_back():
+                if wait is None and until_empty and not await self._gets_jobs_back():
                     return
             except StoreError as error:
                 self._begin_pause(error)
@@ -128,8 +127,7 @@ class Dispatcher:
         loop = asyncio.get_running_loop()
         self._is_queue_empty = False
         if loop.time() >= self._recover_at:
-            every = SHARED_RECOVERY_SECONDS if self._context.db.locks else RECOVERY_SECONDS
-            self._recover_at = loop.time() + every
+            self._recover_at = loop.time() + RECOVERY_SECONDS
             await recover(self._context.db, self._context.store)
         if await self._return_given_up():
             self._paused_until = loop.time() + FAILURE_SECONDS
@@ -255,15 +253,10 @@ class Dispatcher:
         except TimeoutError:
             pass
 
-    async def _may_get_jobs_back(self) -> bool:
-        """Return whether the queue may get jobs back from processes that died recently."""
-        db = self._context.db
-        await recover(db, self._context.store)
-        if await self._frontier.due_in(until_empty=True) is not None:
-            return True
-        async with db.read() as conn:
-            holders = await queue.job_owners(conn)
-        return db.expired_workers.is_any_suspected(holders)
+    async def _gets_jobs_back(self) -> bool:
+        """Return whether the queue got jobs back from processes that died recently."""
+        await recover(self._context.db, self._context.store)
+        return await self._frontier.due_in(until_empty=True) is not None
 
     async def _write_pending_records(self) -> bool:
         """Write pending records of edits and deletions; return whether there were any."""

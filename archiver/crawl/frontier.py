@@ -7,12 +7,13 @@ that asked for a pause has no leases.
 """
 
 import asyncio
+import math
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from archiver.db import host_queue, queue, worker_locks
+from archiver.db import host_queue, queue
 from archiver.db.engine import AsyncConnection, Database
 from archiver.model.job import Lease
 
@@ -127,7 +128,7 @@ class Frontier:
         return leases
 
     async def _lock_hosts(self, room: int) -> list[str] | None:
-        """Lock a fair share of the hosts with due jobs; return the locked hosts.
+        """Lock a fair share of the hosts with due jobs; return those that are locked.
 
         With SQLite there are no locks, and the result is None.
         """
@@ -137,11 +138,7 @@ class Frontier:
         await locks.enter()
         async with self._db.read() as conn:
             due = await self._due_hosts(conn, room * locks.workers)
-            free = await worker_locks.free_hosts(conn, due)
-        locked = len(locks.hosts.intersection(due))
-        share = -(-(locked + len(free)) // locks.workers)
-        await locks.take_hosts(free[: max(share - locked, 0)])
-        return sorted(locks.hosts.intersection(due))
+        return await locks.take_hosts(due, most=math.ceil(len(due) / locks.workers))
 
     async def _due_hosts(self, conn: AsyncConnection, count: int) -> list[str]:
         if self._only is None:

@@ -27,7 +27,7 @@ from sqlalchemy.pool import NullPool
 from archiver.db.full_text import WordIndex, word_index_named
 from archiver.db.schema import HEAD
 from archiver.db.schema_version import REVISION, upgrade_schema
-from archiver.db.worker_locks import ExpiredWorkers, WorkerLocks
+from archiver.db.worker_locks import WorkerLocks
 from archiver.errors import (
     ConfigurationError,
     DiskNotWritable,
@@ -386,7 +386,6 @@ class Database:
 
     Attributes:
         locks: PostgreSQL locks of this process as a worker; None with SQLite.
-        expired_workers: workers of a shared index that lost their lock.
 
     Args:
         engines: the index (``index_at``).
@@ -400,7 +399,6 @@ class Database:
         self._readers = engines.readers()
         self._last_moment = inf
         self._begin_timeout: asyncio.Timeout | None = None
-        self.expired_workers = ExpiredWorkers()
         self.locks: WorkerLocks | None = None
         if worker and not isinstance(engines, SqliteIndex):
             self.locks = WorkerLocks(worker, engines.connect)

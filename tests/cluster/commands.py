@@ -13,10 +13,8 @@ import sys
 
 from archiver.cli.main import main
 from archiver.crawl import dispatcher
-from archiver.db import worker_locks
 
-worker_locks.GRACE_SECONDS = 1.5
-dispatcher.SHARED_RECOVERY_SECONDS = 0.3
+dispatcher.RECOVERY_SECONDS = 0.3
 dispatcher.FAILURE_SECONDS = 1.0
 main()
 """

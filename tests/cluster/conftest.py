@@ -14,7 +14,6 @@ from obstore.store import S3Store
 
 from archiver.config import Settings
 from archiver.crawl import dispatcher
-from archiver.db import worker_locks
 from archiver.db.engine import index_at
 from tests.cluster.archives import other_machine
 from tests.cluster.faulty_proxy import FaultyProxy
@@ -61,8 +60,7 @@ class Store:
 @pytest.fixture(autouse=True)
 def _short_waits(monkeypatch):
     """Wait less for lost workers in commands that run in this process; see ``commands.PROGRAM``."""
-    monkeypatch.setattr(worker_locks, "GRACE_SECONDS", 1.5)
-    monkeypatch.setattr(dispatcher, "SHARED_RECOVERY_SECONDS", 0.3)
+    monkeypatch.setattr(dispatcher, "RECOVERY_SECONDS", 0.3)
 
 
 @pytest.fixture(scope="session")
