@@ -232,16 +232,7 @@ def index_locations(settings: Settings) -> tuple[Engines, Engines]:
 
 
 def replace_index(settings: Settings, engines: Engines) -> None:
-    """Put a rebuilt index in place and record its location.
-
-    Blocking. A rebuilt index on a database server is first claimed for this archive, so it is never
-    unclaimed, even if this process is killed.
-
-    Raises:
-        ConfigurationError: see ``index_locations``.
-    """
-    if settings.index:
-        _claim_index(settings, engines.replacement())
+    """Put a rebuilt index in place and record its location. Blocking."""
     engines.replace()
     _record_location(settings)
 

@@ -34,7 +34,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import counters, segment_rows, tombstones
 from archiver.db.counters import next_id
-from archiver.db.dialects import THESE, among, key_values, text_values
+from archiver.db.dialects import THESE, among, text_values
 from archiver.db.schema import (
     capture,
     capture_table,
@@ -45,7 +45,7 @@ from archiver.db.schema import (
 )
 from archiver.db.statements import OnConflict, insert_rows
 from archiver.http.media_types import GENERIC_TYPES
-from archiver.http.surt import surt
+from archiver.http.surt import surt_key
 from archiver.http.timestamps import to_datetime
 from archiver.model.capture import Capture, Location, PayloadDigest, RecordId, Timestamp
 
@@ -80,7 +80,7 @@ ALL_CAPTURES = select(*columns_of(capture_table)).join(
 """Query for all captures, including deleted captures whose records still exist."""
 _THESE = CAPTURES.where(capture.c.id.in_(THESE))
 _RECENT = CAPTURES.where(
-    capture.c.surt.in_(key_values(bindparam("keys"))),
+    capture.c.surt.in_(text_values(bindparam("keys"))),
     capture.c.url.in_(text_values(bindparam("urls"))),
     capture.c.timestamp >= bindparam("since"),
 ).order_by(capture.c.timestamp, capture.c.id)
@@ -154,7 +154,7 @@ async def insert_placed(
 def _row(number: int, segment_id: int, each: Capture, place: Location) -> dict[str, Any]:
     return {
         "id": number,
-        "surt": surt(each.url),
+        "surt": surt_key(each.url),
         "url": each.url,
         "timestamp": int(each.timestamp),
         "status": each.status,
@@ -199,8 +199,8 @@ async def nearest_of(
     if missing and not exact_only:
         by_surt: dict[str, list[Capture]] = {}
         for each in await _around(conn, _NEAREST_EQUIVALENT, missing, timestamp):
-            by_surt.setdefault(surt(each.url), []).append(each)
-        by_url |= {url: closest for url in missing if (closest := by_surt.get(surt(url)))}
+            by_surt.setdefault(surt_key(each.url), []).append(each)
+        by_url |= {url: closest for url in missing if (closest := by_surt.get(surt_key(url)))}
     moment = to_datetime(timestamp)
     return {
         url: min(closest, key=lambda each: abs(to_datetime(each.timestamp) - moment))
@@ -213,14 +213,14 @@ async def _around(
 ) -> list[Capture]:
     """Return captures of URLs that the lookups find around a time, in order of time."""
     moment = int(timestamp)
-    rows = await _by_lookups(conn, _MOMENT, lookups, [(surt(url), url, moment) for url in urls])
+    rows = await _by_lookups(conn, _MOMENT, lookups, [(surt_key(url), url, moment) for url in urls])
     return sorted(rows, key=lambda each: each.timestamp)
 
 
 async def of_url(conn: AsyncConnection, url: str, *, limit: int) -> list[Capture]:
     """Return up to ``limit`` of the newest captures of URLs with the URL's SURT, oldest first."""
     rows = await conn.execute(
-        CAPTURES.where(capture.c.surt == surt(url))
+        CAPTURES.where(capture.c.surt == surt_key(url))
         .order_by(capture.c.timestamp.desc(), capture.c.id.desc())
         .limit(limit)
     )
@@ -233,7 +233,7 @@ async def recent_of(
     """Return the newest capture of each URL since a time; other URLs with its SURT are ignored."""
     if not urls:
         return {}
-    parameters = {"keys": {surt(url) for url in urls}, "urls": urls, "since": int(since)}
+    parameters = {"keys": {surt_key(url) for url in urls}, "urls": urls, "since": int(since)}
     newest = {row.url: row for row in await conn.execute(_RECENT, parameters)}
     return {url: to_capture(row) for url, row in newest.items()}
 
@@ -293,7 +293,7 @@ async def at_moments(
     """Return the captures that have one of the timestamps, and the SURT of one of the URLs."""
     rows = await conn.execute(
         CAPTURES.where(
-            capture.c.surt.in_(key_values({surt(url) for url in urls})),
+            capture.c.surt.in_(text_values({surt_key(url) for url in urls})),
             capture.c.timestamp.in_(among({int(each) for each in timestamps})),
         )
     )
@@ -302,7 +302,7 @@ async def at_moments(
 
 async def archived_among(conn: AsyncConnection, urls: Collection[str]) -> set[str]:
     """Return those of the URLs that have a capture."""
-    keys = key_values({surt(url) for url in urls})
+    keys = text_values({surt_key(url) for url in urls})
     rows = await conn.execute(
         select(capture.c.url)
         .where(capture.c.surt.in_(keys), capture.c.url.in_(text_values(urls)))
@@ -317,7 +317,7 @@ async def of_records(
     """Return lists of (row id, capture) by (URL, record id), since records can share an id."""
     rows = await conn.execute(
         CAPTURES.where(
-            capture.c.surt.in_(key_values({surt(url) for url, _ in records})),
+            capture.c.surt.in_(text_values({surt_key(url) for url, _ in records})),
             capture.c.record_id.in_(text_values(record_id for _, record_id in records)),
         ).order_by(capture.c.id)
     )
@@ -563,7 +563,7 @@ async def originals_of_urls(
     conn: AsyncConnection, pairs: Sequence[tuple[str, PayloadDigest]]
 ) -> dict[tuple[str, PayloadDigest], Capture]:
     """Return one response record by (URL, digest); pairs without a record are left out."""
-    keys = [(surt(url), url, to_blob(digest)) for url, digest in pairs]
+    keys = [(surt_key(url), url, to_blob(digest)) for url, digest in pairs]
     rows = await _by_lookups(conn, _PAIR, (_original_of_url,), keys)
     return {(each.url, each.payload_digest): each for each in rows}
 

@@ -27,7 +27,7 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import NullType, UserDefinedType
 
-from archiver.db.schema import POSTGRESQL, shortened
+from archiver.db.schema import POSTGRESQL
 
 
 def encode_nul(text: str) -> str:
@@ -96,30 +96,21 @@ def failure_reason(failure: ColumnElement[Any]) -> ColumnElement[str]:
 
 
 class ListType(UserDefinedType[Any]):
-    """Parameter type of a list.
-
-    Args:
-        of_keys: whether the values are keys, which are shortened as in ``schema.Key`` columns.
-    """
+    """Parameter type of a list."""
 
     cache_ok = True
 
-    def __init__(self, *, of_keys: bool = False) -> None:
-        self.of_keys = of_keys
-
-    def bind_processor(self, dialect: Dialect) -> Callable[[Any], Any] | None:
+    def bind_processor(self, dialect: Dialect) -> Callable[[Any], Any]:
         """Return the function that converts the parameter."""
-        if dialect.name != POSTGRESQL:
-            return lambda values: json.dumps([*values])
-        return _array_of_keys if self.of_keys else _array
+        return _array if dialect.name == POSTGRESQL else _json
 
 
 def _array(values: Iterable[Any]) -> list[Any]:
     return [encode_nul(each) if isinstance(each, str) else each for each in values]
 
 
-def _array_of_keys(values: Iterable[str]) -> list[str]:
-    return _array(map(shortened, values))
+def _json(values: Iterable[Any]) -> str:
+    return json.dumps([*values])
 
 
 class Numbers(FunctionElement[Any]):
@@ -153,27 +144,18 @@ def is_among_parameter(column: ColumnElement[int]) -> ColumnElement[bool]:
 
 def among(values: "Iterable[int] | BindParameter[Any]") -> Select[int]:
     """Return a subquery of numbers for ``column.in_()``; ``values`` may be a named parameter."""
-    return select(Numbers(_parameter(values, ListType())).table_valued("value").c.value)
+    return select(Numbers(_parameter(values)).table_valued("value").c.value)
 
 
 def text_values(values: "Iterable[str] | BindParameter[Any]") -> Select[str]:
     """Return a subquery of texts for ``column.in_()``; ``values`` may be a named parameter."""
-    return select(Texts(_parameter(values, ListType())).table_valued("value").c.value)
+    return select(Texts(_parameter(values)).table_valued("value").c.value)
 
 
-def key_values(values: "Iterable[str] | BindParameter[Any]") -> Select[str]:
-    """Return a subquery of keys for ``in_()`` of a ``schema.Key`` column.
-
-    ``values`` may be a named parameter.
-    """
-    keys = _parameter(values, ListType(of_keys=True))
-    return select(Texts(keys).table_valued("value").c.value)
-
-
-def _parameter(values: "Iterable[Any] | BindParameter[Any]", kind: ListType) -> BindParameter[Any]:
+def _parameter(values: "Iterable[Any] | BindParameter[Any]") -> BindParameter[Any]:
     if isinstance(values, BindParameter):
-        return bindparam(values.key, type_=kind)
-    return bindparam(None, [*values], type_=kind)
+        return bindparam(values.key, type_=ListType())
+    return bindparam(None, [*values], type_=ListType())
 
 
 THESE: Select[int] = among(bindparam("these"))

@@ -35,7 +35,7 @@ from archiver.db.schema import (
     tag,
 )
 from archiver.db.tags_and_lists import Labels
-from archiver.http.surt import surt
+from archiver.http.surt import surt_key
 from archiver.http.urls import hash_url
 from archiver.model.annotation import Annotation, Highlight, tag_key
 from archiver.model.capture import HashUrl, Timestamp
@@ -470,7 +470,7 @@ async def aliases_of(conn: AsyncConnection, url: str) -> list[str]:
         for each in (await conn.execute(query.limit(MAX_ROWS))).scalars()
         if each is not None
     }
-    alike = sorted(each for each in aliases if surt(each) == surt(url))
+    alike = sorted(each for each in aliases if surt_key(each) == surt_key(url))
     aliases |= await _redirecting_to(conn, [url, *alike])
     host = _host(url)
     return sorted(aliases - {url}, key=lambda each: (_host(each) != host, each))[:MAX_ALIASES]
@@ -490,7 +490,7 @@ async def saved_aliases(conn: AsyncConnection, url: str) -> dict[int, Entry]:
 
 def _host(url: str) -> str:
     """Return the SURT host, without scheme and ``www.``."""
-    return surt(url).partition(")")[0]
+    return surt_key(url).partition(")")[0]
 
 
 async def _redirecting_to(conn: AsyncConnection, urls: Sequence[str]) -> set[str]:
@@ -508,7 +508,7 @@ async def _redirecting_to(conn: AsyncConnection, urls: Sequence[str]) -> set[str
 
 
 def _by_captures(url: str) -> tuple[Select[str | None], ...]:
-    c, key = capture.c, surt(url)
+    c, key = capture.c, surt_key(url)
     same_url = c.surt == key
     final = (
         select(entry.c.url)

@@ -16,6 +16,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.pool import NullPool
 
+from archiver.db import shared_files
 from archiver.db.dialects import decode_nul, encode_nul
 from archiver.db.schema_version import is_current, upgrade_schema
 from archiver.errors import ConfigurationError, IndexUnavailable
@@ -40,6 +41,12 @@ IDLE_SECONDS = 60
 _DOWN = ("08", "25006", "53", "55", "57", "58")
 """Prefixes of SQLSTATE codes of errors that the server's state causes, instead of a bug."""
 _WRONG_PASSWORD = "28P01"  # noqa: S105 - an error code
+_CLAIM = text(
+    f"INSERT INTO {shared_files.table} AS file VALUES ('archive', :claim, 1)"  # noqa: S608
+    " ON CONFLICT (name) DO UPDATE SET content ="
+    " CASE file.content WHEN :name THEN excluded.content ELSE file.content END RETURNING content"
+)
+"""Statement that stores a claim if there is none, or if it lacks the object store."""
 _ACCESS_HINT = ". Check the user and the password (PGPASSWORD or ~/.pgpass)"
 
 
@@ -80,7 +87,7 @@ class PostgresIndex:
                 )
             if not await conn.run_sync(is_current):
                 await conn.rollback()
-                await conn.exec_driver_sql(f"SELECT pg_advisory_xact_lock({MIGRATING})")
+                await self._create_settings(conn)
                 if await self._schema_id(conn):  # no other process writes during a migration
                     await conn.exec_driver_sql(f"SELECT pg_advisory_xact_lock({WRITING})")
                 await conn.exec_driver_sql(f"CREATE SCHEMA IF NOT EXISTS {self._schema}")
@@ -172,8 +179,7 @@ class PostgresIndex:
     def claim(self, name: str, store: str | None) -> tuple[str, str | None]:
         """Claim the index for an archive and its object store. Blocking.
 
-        An existing claim of another archive stays. The comment of the PostgreSQL schema stores the
-        claim.
+        An existing claim of another archive stays.
 
         Args:
             name: name of the archive.
@@ -185,19 +191,26 @@ class PostgresIndex:
         return asyncio.run(self._claim(name, store))
 
     async def _claim(self, name: str, store: str | None) -> tuple[str, str | None]:
+        claim = f"{name} {store or ''}".rstrip()
         async with self._administering() as conn:
-            await conn.exec_driver_sql(f"SELECT pg_advisory_xact_lock({MIGRATING})")
-            number = await self._schema_id(conn)
-            query = text("SELECT obj_description(CAST(:number AS OID), 'pg_namespace')")
-            claim = str((await conn.execute(query, {"number": number})).scalar() or "")
-            owner, _, current_store = (claim or name).partition(" ")
-            current_store = current_store or (store if store and owner == name else "")
-            new_claim = f"{owner} {current_store}".rstrip()
-            if number and new_claim != claim:
-                quoted = new_claim.replace("'", "''")
-                await conn.exec_driver_sql(f"COMMENT ON SCHEMA {self._schema} IS '{quoted}'")
-                await conn.commit()
-            return owner, current_store or None
+            await self._create_settings(conn)
+            values = {"name": name.encode(), "claim": claim.encode()}
+            owner: bytes = (await conn.execute(_CLAIM, values)).scalar_one()
+            await conn.commit()
+        claimed_by, _, current_store = owner.decode().partition(" ")
+        return claimed_by, current_store or None
+
+    async def _create_settings(self, conn: AsyncConnection) -> None:
+        """Create the table of user settings; hold the lock for migrations until the commit."""
+        await conn.exec_driver_sql(f"SELECT pg_advisory_xact_lock({MIGRATING})")
+        await conn.exec_driver_sql(f"CREATE SCHEMA IF NOT EXISTS {shared_files.SCHEMA}")
+        await conn.run_sync(shared_files.table.create, checkfirst=True)
+        # Until the first release: copy the files of an index with an earlier schema.
+        if (await conn.exec_driver_sql(f"SELECT to_regclass('{SCHEMA}.shared_file')")).scalar():
+            await conn.exec_driver_sql(
+                f"INSERT INTO {shared_files.table} SELECT name, content, revision"  # noqa: S608
+                f" FROM {SCHEMA}.shared_file ON CONFLICT DO NOTHING"
+            )
 
     def exists(self) -> bool:
         """Return whether the schema exists. Blocking."""

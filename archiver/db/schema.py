@@ -7,14 +7,10 @@ of ``db.jobs``: the time, increased if necessary so that every later transaction
 row in ``entry_tag`` or ``in_list`` is a copy of ``entry.added_at``.
 """
 
-import hashlib
-from collections.abc import Callable
-
 from sqlalchemy import (
     DDL,
     BigInteger,
     Column,
-    Dialect,
     ForeignKey,
     FromClause,
     Index,
@@ -29,52 +25,9 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ExcludeConstraint
 from sqlalchemy.schema import SchemaItem
-from sqlalchemy.types import TypeDecorator, TypeEngine
 
 POSTGRESQL = "postgresql"
 """SQLAlchemy's name of the dialect."""
-MAX_KEY_BYTES = 2_000
-"""Maximum bytes of a key in PostgreSQL, whose index rows have at most 2,704 bytes in total."""
-_START_BYTES = 1_900
-_SEPARATOR = "\x02"
-"""Separator of the two parts of a shortened key; no key contains it."""
-
-
-def shortened(key: str | None) -> str | None:
-    """Return a key that fits into an index row of PostgreSQL.
-
-    A long key is replaced by its start and the digest of the whole key.
-
-    Long keys that start with the same text may be sorted in another order than their full texts.
-    """
-    if (
-        key is None
-        or len(key) <= MAX_KEY_BYTES // 4
-        or len(encoded := key.encode()) <= MAX_KEY_BYTES
-    ):
-        return key
-    start = encoded[:_START_BYTES].decode("utf-8", "ignore")
-    return f"{start}{_SEPARATOR}{hashlib.sha256(encoded).hexdigest()}"
-
-
-class Key(TypeDecorator[str]):
-    """Column type of keys, which are shortened in PostgreSQL.
-
-    Compare such a column only to values of this type, which are shortened in the same way.
-    """
-
-    impl = Text
-    cache_ok = True
-
-    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[str]:
-        """Return a text type sorted by code point."""
-        return Text(collation="C" if dialect.name == POSTGRESQL else None)
-
-    def bind_processor(self, dialect: Dialect) -> Callable[[str | None], str | None] | None:
-        """Return the function that shortens a parameter."""
-        return shortened if dialect.name == POSTGRESQL else None
-
-
 metadata = MetaData()
 
 VIEW = "live_{}"
@@ -162,7 +115,7 @@ capture_table = Table(
     "capture",
     metadata,
     Column("id", Number, primary_key=True),
-    Column("surt", Key, nullable=False),
+    Column("surt", Words, nullable=False),
     Column("url", Words, nullable=False),
     Column("timestamp", Number, nullable=False),
     Column("status", Number, nullable=False),
@@ -327,15 +280,6 @@ in_list = Table(
     sqlite_with_rowid=False,
 )
 
-shared_file = Table(
-    "shared_file",
-    metadata,
-    Column("name", Words, primary_key=True),
-    Column("content", LargeBinary, nullable=False),
-    Column("revision", Number, nullable=False),
-    sqlite_with_rowid=False,
-)
-
 segment = Table(
     "segment",
     metadata,
@@ -478,9 +422,9 @@ rendition = Table(
 )
 
 
-FIRST = "0105"
+FIRST = "0106"
 """Initial revision in migrations/. Older indexes are rebuilt from the WARC files."""
-HEAD = "0105"
+HEAD = "0106"
 """Current revision in migrations/."""
 
 

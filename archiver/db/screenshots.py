@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from archiver.db.dialects import THESE, among
 from archiver.db.schema import capture, rendition, segment, snapshot
 from archiver.db.statements import insert_rows
-from archiver.http.surt import surt
+from archiver.http.surt import surt_key
 from archiver.model.capture import Capture, Location
 from archiver.model.rendering import (
     PREVIEW_KINDS,
@@ -120,7 +120,7 @@ async def page_of(conn: AsyncConnection, shown: Capture) -> Location | None:
         .join(rendition, rendition.c.snapshot_id == snapshot.c.id)
         .join(segment, segment.c.id == rendition.c.segment_id)
         .where(
-            capture.c.surt == surt(shown.url),
+            capture.c.surt == surt_key(shown.url),
             capture.c.url == shown.url,
             capture.c.timestamp.between(moment - NEAR, moment + NEAR),
             snapshot.c.rendering == Rendering.DONE,

@@ -1,39 +1,35 @@
 """Small files of user settings that machines share through a PostgreSQL index.
 
-With SQLite, these files are in the data directory.
+They are in a separate PostgreSQL schema, which a rebuild of the index does not replace. With
+SQLite, these files are in the data directory.
 """
 
-from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import Column, LargeBinary, MetaData, Table, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.db.schema import shared_file
+from archiver.db.schema import Number, Words
 from archiver.db.statements import OnConflict, insert_rows
 
-
-@dataclass(frozen=True, slots=True)
-class SharedFile:
-    """Content of a file and its revision."""
-
-    content: bytes
-    revision: int
-
-
-async def find(conn: AsyncConnection, name: str) -> SharedFile | None:
-    """Return a file; None if it does not exist."""
-    row = (
-        await conn.execute(
-            select(shared_file.c.content, shared_file.c.revision).where(shared_file.c.name == name)
-        )
-    ).one_or_none()
-    return SharedFile(*row) if row else None
+SCHEMA = "archiver_settings"
+table = Table(
+    "file",
+    MetaData(schema=SCHEMA),
+    Column("name", Words, primary_key=True),
+    Column("content", LargeBinary, nullable=False),
+    Column("revision", Number, nullable=False),
+)
 
 
-async def put(conn: AsyncConnection, name: str, content: bytes) -> int:
-    """Write a file; return its new revision."""
-    stored = await find(conn, name)
-    revision = stored.revision + 1 if stored else 1
+async def find(conn: AsyncConnection, name: str) -> tuple[bytes | None, int]:
+    """Return the content of a file and its revision; None and 0 if it does not exist."""
+    query = select(table.c.content, table.c.revision).where(table.c.name == name)
+    row: Any = (await conn.execute(query)).one_or_none()
+    return tuple(row) if row else (None, 0)
+
+
+async def put(conn: AsyncConnection, name: str, content: bytes, revision: int) -> None:
+    """Write a file."""
     row = {"name": name, "content": content, "revision": revision}
-    await insert_rows(conn, shared_file, [row], OnConflict.REPLACE)
-    return revision
+    await insert_rows(conn, table, [row], OnConflict.REPLACE)

@@ -14,10 +14,10 @@ from hashlib import md5
 from sqlalchemy import Select, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.db.dialects import among, key_values, text_values
+from archiver.db.dialects import among, text_values
 from archiver.db.schema import capture, entry, need, segment, snapshot
 from archiver.db.statements import OnConflict, insert_rows
-from archiver.http.surt import surt
+from archiver.http.surt import surt_key
 from archiver.model.capture import HashUrl, Location, RecordId, Timestamp
 
 _BATCH = 5_000
@@ -222,7 +222,9 @@ async def _of_urls(conn: AsyncConnection, urls: Collection[str]) -> list[KnownCa
     c = capture.c
     rows = await conn.execute(
         select(c.id, c.url, c.timestamp, c.redirect_to, c.record_id)
-        .where(c.surt.in_(key_values({surt(url) for url in urls})), c.url.in_(text_values(urls)))
+        .where(
+            c.surt.in_(text_values({surt_key(url) for url in urls})), c.url.in_(text_values(urls))
+        )
         .order_by(c.timestamp, c.id)
     )
     return [KnownCapture(*row) for row in rows]

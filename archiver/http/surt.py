@@ -8,16 +8,39 @@ results.
 
 import re
 from functools import lru_cache
+from hashlib import sha256
 from urllib.parse import unquote_to_bytes
 
 import re2
 
 REMEMBERED = 4096
 """Size of the key cache; the key of a fetched URL is needed several times."""
+MAX_KEY_BYTES = 2_000
+"""Maximum size of a key in the database. An index row of PostgreSQL has at most 2,704 bytes."""
+_START_BYTES = 1_900
+_SEPARATOR = "\x02"
+"""Separator of the two parts of a shortened key; no SURT contains it."""
 _WWW = re.compile(r"www\d*\.")
 _PORTS_LEFT_OUT = {"http": ("80", "0"), "https": ("443", "0")}
 _HEX = frozenset("0123456789ABCDEFabcdef")
 _ESCAPED = re.compile(r"[^!-~]|[#%]")
+
+
+def surt_key(url: str) -> str:
+    """Return the SURT of a URL, shortened to at most ``MAX_KEY_BYTES`` bytes.
+
+    A long SURT is replaced by its start and the digest of the whole SURT. Long SURTs with the same
+    start are sorted in another order than their full texts.
+    """
+    return shortened(surt(url))
+
+
+def shortened(key: str) -> str:
+    """Return a SURT that fits into an index row of the database; see ``surt_key``."""
+    if len(key) <= MAX_KEY_BYTES // 4 or len(encoded := key.encode()) <= MAX_KEY_BYTES:
+        return key
+    start = encoded[:_START_BYTES].decode("utf-8", "ignore")
+    return f"{start}{_SEPARATOR}{sha256(encoded).hexdigest()}"
 
 
 @lru_cache(REMEMBERED)

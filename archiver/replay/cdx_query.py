@@ -12,7 +12,7 @@ from enum import StrEnum
 import re2
 
 from archiver.errors import InputError, InvalidUrl
-from archiver.http.surt import surt
+from archiver.http.surt import shortened, surt
 from archiver.http.urls import parse_url
 
 FIELDS = ("urlkey", "timestamp", "original", "mimetype", "statuscode", "digest", "length")
@@ -81,6 +81,7 @@ def key_range(url: str, match: MatchType) -> tuple[str, str]:
     host, _, path = key.partition(")")
     match match:
         case MatchType.EXACT:
+            key = shortened(key)
             return key, key + "\0"
         case MatchType.HOST:
             return f"{host})", f"{host}){_LAST}"

@@ -19,7 +19,7 @@ from archiver.db import captures
 from archiver.db.captures import KeyRange, Place, Placed
 from archiver.db.engine import Database
 from archiver.errors import InputError, NotInArchive
-from archiver.http.surt import surt
+from archiver.http.surt import surt_key
 from archiver.http.timestamps import FIRST, LAST, middle_of, to_datetime, to_timestamp
 from archiver.model.capture import Capture, Timestamp
 from archiver.replay.cdx_query import BLOCK_CAPTURES, RESOLVED, CdxQuery
@@ -388,7 +388,7 @@ class Mementos:
         Raises:
             NotInArchive: there are no captures.
         """
-        key, previous = surt(url), ("", "")
+        key, previous = surt_key(url), ("", "")
         async with aclosing(iterate_captures(self._db, KeyRange(key, key + "\0"))) as pages:
             async for capture in (each async for page in pages for _, each in page):
                 listed = (capture.timestamp, capture.url)
@@ -404,7 +404,7 @@ class Mementos:
         Each capture appears once, oldest first, with its relations to ``capture``: ``first``,
         ``prev``, ``next``, ``last``.
         """
-        key, moment = surt(capture.url), int(capture.timestamp)
+        key, moment = surt_key(capture.url), int(capture.timestamp)
         whole = KeyRange(key, key + "\0")
         ranges = {
             "first": whole,

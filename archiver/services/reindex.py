@@ -47,7 +47,7 @@ from archiver.services.previous_index import (
     copy_unrecorded_data,
     restore_missing,
 )
-from archiver.services.user_files import read_user_files, remove_user_files, write_user_files
+from archiver.services.user_files import copy_user_files, remove_user_files
 from archiver.warc.segment_inventory import Survey
 from archiver.warc.segments import SegmentStore
 
@@ -127,10 +127,6 @@ _QUEUE_UNREADABLE = (
     "{reason} Waiting jobs of an earlier version cannot be copied on a database server. Finish "
     "them with that version first, or drop them with `archiver reindex --accept-missing`."
 )
-_SETTINGS_UNREADABLE = (
-    "{reason} The password, API tokens, feeds and cookies are in its table shared_file. Repair the "
-    "table, or set them again after `archiver reindex --accept-missing`."
-)
 _NEWER = (
     "{reason} This version cannot copy the waiting jobs from its queue. `archiver reindex "
     "--accept-missing` builds an index without them, and keeps the current file next to it."
@@ -207,9 +203,6 @@ async def reindex(
                 await _require_segments(old, before, store)
             if old:
                 await _settle(old, store, settings.data)
-            user_files = await _read_user_files(
-                settings.data, before, old, accept_missing=accept_missing
-            )
             new = await _open_to_fill(now.replacement())
             try:
                 report = await _fill(
@@ -220,7 +213,8 @@ async def reindex(
                     accept_missing=accept_missing,
                     bin_after=bin_limit(settings.bin_days, datetime.now(UTC)),
                 )
-                await write_user_files(user_files, settings.data, new)
+                if before.is_shared != now.is_shared:
+                    await _copy_user_files(settings.data, before, new)
             except (ArchiverError, OSError):
                 await new.close()
                 await asyncio.to_thread(now.replacement().remove)
@@ -314,27 +308,12 @@ async def _require_segments(old: Database | None, place: Engines, store: Segment
         require_any_segment(survey, str(store.directory))
 
 
-async def _read_user_files(
-    data: Path, place: Engines, old: Database | None, *, accept_missing: bool
-) -> dict[str, bytes]:
-    """Return the files of user settings of the archive.
-
-    If the current index is on a server and has another version, ``old`` is None, and only the table
-    of these files is read.
-    """
-    db = old
-    if not old and place.is_shared and await asyncio.to_thread(place.exists):
-        db = Database(place)
+async def _copy_user_files(data: Path, before: Engines, new: Database) -> None:
+    source = Database(before)  # its schema may be of another version, but not that of these files
     try:
-        return await read_user_files(data, db)
-    except IndexUnavailable as error:
-        if not accept_missing:
-            raise RecordsMissing(_SETTINGS_UNREADABLE, reason=str(error)) from error
-        log.warning("cannot read the user settings in the old index; they are lost")
-        return {}
+        await copy_user_files(data, source, new)
     finally:
-        if db and not old:
-            await db.close()
+        await source.close()
 
 
 async def _refuse_if_used_elsewhere(db: Database) -> None:

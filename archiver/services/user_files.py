@@ -12,7 +12,6 @@ from typing import Final, Protocol
 
 from archiver.db import shared_files
 from archiver.db.engine import Database
-from archiver.db.shared_files import SharedFile
 from archiver.helpers import PRIVATE, AtomicFile
 from archiver.http import cookies
 
@@ -83,27 +82,26 @@ class _RowInIndex:
     def __init__(self, db: Database, name: str) -> None:
         self._db = db
         self._name = name
-        self.place = f"The row {name!r} of the table shared_file"
+        self.place = f"The row {name!r} of the table {shared_files.table}"
 
     async def version(self) -> object:
-        stored = await self._find()
-        return stored.revision if stored else None
+        return (await self._find())[1]
 
     async def read(self) -> bytes | None:
-        stored = await self._find()
-        return stored.content if stored else None
+        return (await self._find())[0]
 
-    async def _find(self) -> SharedFile | None:
+    async def _find(self) -> tuple[bytes | None, int]:
         async with self._db.read() as conn:
             return await shared_files.find(conn, self._name)
 
     async def change(self, rewrite: Rewrite) -> object:
         async with self._db.write() as conn:
-            stored = await shared_files.find(conn, self._name)
-            after = rewrite(stored.content if stored else None)
-            if after is not None:
-                return await shared_files.put(conn, self._name, after)
-            return stored.revision if stored else None
+            content, revision = await shared_files.find(conn, self._name)
+            after = rewrite(content)
+            if after is None:
+                return revision
+            await shared_files.put(conn, self._name, after, revision + 1)
+            return revision + 1
 
 
 def user_file(data: Path, name: str, db: Database | None = None) -> UserFile:
@@ -113,20 +111,16 @@ def user_file(data: Path, name: str, db: Database | None = None) -> UserFile:
     return _FileInFolder(AtomicFile(data / name, mode=_MODES[name]))
 
 
-async def read_user_files(data: Path, db: Database | None) -> dict[str, bytes]:
-    """Return the contents of all files of user settings, by name.
+async def copy_user_files(data: Path, source: Database, target: Database) -> None:
+    """Copy all files of user settings between the data directory and an index on a server.
 
     Raises:
-        IndexUnavailable: the index holds the files, and they can't be read.
+        IndexUnavailable: the index that has the files, or gets them, can't be reached.
     """
-    read = {name: await user_file(data, name, db).read() for name in _MODES}
-    return {name: content for name, content in read.items() if content is not None}
-
-
-async def write_user_files(files: dict[str, bytes], data: Path, db: Database) -> None:
-    """Write files of user settings to a new index on a server, or to the data directory."""
-    for name, content in files.items():
-        await user_file(data, name, db).change(partial(_if_changed, content))
+    for name in _MODES:
+        content = await user_file(data, name, source).read()
+        if content is not None:
+            await user_file(data, name, target).change(partial(_if_changed, content))
 
 
 def _if_changed(new: bytes, before: bytes | None) -> bytes | None:

@@ -205,19 +205,3 @@ async def test_user_settings_and_imports_survive_rebuilds_also_from_another_vers
     assert code == 0
     names = {each.name for folder in ("a", "b") for each in (tmp_path / folder).iterdir()}
     assert not names & {"access.json", "cookies.txt", "feeds.opml"}
-
-
-async def test_an_index_whose_user_settings_are_unreadable_is_not_replaced(
-    live, variables_a, address
-):
-    await run("add", live.article("page"), **variables_a)
-    assert (await run("password", input_data="a good pass phrase\n", **variables_a))[0] == 0
-    as_owner(address, "UPDATE alembic_version SET version_num = '9999'")
-    as_owner(address, "ALTER TABLE shared_file RENAME COLUMN content TO contents")
-
-    code, message = await run_expecting_error("reindex", **variables_a)
-
-    assert (code, "--accept-missing" in message) == (1, True), message
-    as_owner(address, "ALTER TABLE shared_file RENAME COLUMN contents TO content")
-    assert (await run("reindex", "--accept-missing", **variables_a))[0] == 0
-    assert (await run("password", "--remove", **variables_a))[0] == 0

@@ -4,14 +4,14 @@ No earlier revision was released; an index with one is rebuilt from the WARC fil
 release, this revision creates the current tables of ``archiver.db.schema``. Before the first schema
 change after that, list its operations here.
 
-Revision: 0105.
+Revision: 0106.
 """
 
 from alembic import op
 
 from archiver.db.schema import metadata
 
-revision = "0105"
+revision = "0106"
 down_revision = None
 branch_labels = None
 depends_on = None
