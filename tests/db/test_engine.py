@@ -15,7 +15,7 @@ from sqlalchemy.exc import IntegrityError
 from archiver.db import engine
 from archiver.db.dialects import decode_nul, encode_nul
 from archiver.db.engine import Database
-from archiver.db.schema import MAX_KEY_BYTES, counter, shortened
+from archiver.db.schema import counter
 from archiver.db.statements import insert_rows
 from archiver.errors import IndexUnavailable
 
@@ -208,17 +208,6 @@ TEXTS = st.text(alphabet="\0\x01\x02ab€😀", max_size=8)
 def test_stored_texts_contain_no_nul_and_are_restored(text):
     assert "\0" not in encode_nul(text)
     assert decode_nul(encode_nul(text)) == text
-
-
-@pytest.mark.parametrize("letter", ["a", "€", "😀"])
-def test_long_keys_are_shortened_and_stay_unique(letter):
-    most = MAX_KEY_BYTES // len(letter.encode())
-    keys = [letter * length for length in range(most - 1, most + 3)]
-    shortened_keys = [shortened(key) for key in keys]
-
-    assert shortened_keys[:2] == keys[:2]
-    assert len({*shortened_keys}) == len(keys)
-    assert all(len(key.encode()) <= MAX_KEY_BYTES for key in shortened_keys)
 
 
 MANY = 20_000

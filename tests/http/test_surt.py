@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from archiver.errors import InvalidUrl
-from archiver.http.surt import surt
+from archiver.http.surt import MAX_KEY_BYTES, shortened, surt
 from archiver.http.urls import MAX_CHARACTERS, parse_url
 
 SESSION = "0123456789ABCDEF0123456789abcdef"
@@ -96,3 +96,14 @@ def test_a_very_long_url_is_processed_in_linear_time(hostile):
 
     assert surt(longest).startswith("example,a)/x.aspx")
     assert surt(longest.replace("?", "")).startswith("example,a)/")
+
+
+@pytest.mark.parametrize("letter", ["a", "€", "😀"])
+def test_long_keys_are_shortened_and_stay_unique(letter):
+    most = MAX_KEY_BYTES // len(letter.encode())
+    keys = [letter * length for length in range(most - 1, most + 3)]
+    shortened_keys = [shortened(key) for key in keys]
+
+    assert shortened_keys[:2] == keys[:2]
+    assert len({*shortened_keys}) == len(keys)
+    assert all(len(key.encode()) <= MAX_KEY_BYTES for key in shortened_keys)
