@@ -435,14 +435,10 @@ class App:
     def uploading(self) -> "SegmentUploads | None":
         """Upload of closed segments; None if segments are stored only in the data directory."""
         from archiver.services.segment_uploads import SegmentUploads
-        from archiver.warc.segment_storage import UploadingStorage
 
-        storage = self.store.storage
-        if not isinstance(storage, UploadingStorage):
+        if not self.store.storage.is_uploaded:
             return None
-        return SegmentUploads(
-            self.db, self.store, storage, self.settings, self.crawling.close_segment
-        )
+        return SegmentUploads(self.db, self.store, self.settings, self.crawling.close_segment)
 
 
 def outdated_index(settings: Settings) -> str | None:

@@ -20,7 +20,7 @@ from archiver.errors import ConfigurationError, InputError
 from archiver.http.site_rules import names_port, site_name
 from archiver.services.crawling import running_workers
 from archiver.services.fixity import Progress, store_check
-from archiver.services.migration import Places, migrate
+from archiver.services.migration import migrate
 from archiver.services.preferences import Preferences
 from archiver.services.reindex import ReindexProgress, ReindexReport, reindex
 
@@ -179,41 +179,39 @@ _INVALID = "“{}” is not a location: {}"
 
 async def run_migrate(settings: Settings, *, to: Sequence[str], remove: bool) -> int:
     """Move the archive, then verify it; return 1 if there are problems."""
-    places = _places(to)
+    settings = _moved(settings, to)
     with progress_bar("Moving") as bar:
-        moved = await migrate(
+        moved, index = await migrate(
             settings,
-            places,
             remove=remove,
             on_segment=lambda name: bar.show(done=0, now=name),
             on_index=lambda now: bar.show(done=0, now=f"{now.records:,} records"),
         )
-    write_row("segments moved", str(moved.segments))
-    if moved.index:
-        write_row("snapshots", str(moved.index.snapshots))
-        write_row("queued", str(moved.index.queued))
-        for finding in moved.index.problems:
+    write_row("segments moved", str(moved))
+    if index:
+        write_row("snapshots", str(index.snapshots))
+        write_row("queued", str(index.queued))
+        for finding in index.problems:
             write_row(finding.where, finding.problem)
-    return await verify(replace(settings, index=places.index, store=places.store))
+    return await verify(settings)
 
 
-def _places(locations: Sequence[str]) -> Places:
-    """Parse locations.
+def _moved(settings: Settings, locations: Sequence[str]) -> Settings:
+    """Return settings with other locations.
 
     Raises:
         ConfigurationError: a location is invalid, or two locations are of the same kind.
     """
-    if [*locations] == [FOLDER]:
-        return Places()
-    kinds = {each.partition(":")[0]: each for each in locations}
-    if len(kinds) < len(locations) or not kinds.keys() <= {"postgresql", "s3"}:
+    servers = [] if [*locations] == [FOLDER] else locations
+    kinds = {each.partition(":")[0]: each for each in servers}
+    if len(kinds) < len(servers) or not kinds.keys() <= {"postgresql", "s3"}:
         raise ConfigurationError(_UNKNOWN.format(" and ".join(locations)))
     try:
-        settings = read_settings({"index": kinds.get("postgresql"), "store": kinds.get("s3")}, {})
+        named = read_settings({"index": kinds.get("postgresql"), "store": kinds.get("s3")}, {})
     except InvalidSettings as error:
         why = " ".join(f"{reason}." for reason in error.reasons.values())
         raise ConfigurationError(_INVALID.format(" and ".join(locations), why)) from error
-    return Places(settings.index, settings.store)
+    return replace(settings, index=named.index, store=named.store)
 
 
 _LOCAL_INDEX = "archiver: the index is a local file. To use several machines, see docs/scaling.md."

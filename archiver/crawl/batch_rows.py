@@ -56,7 +56,6 @@ from archiver.model.rendering import Rendition
 from archiver.pages.capture_quality import needed, score_of
 from archiver.search.search_document import link_document, page_document
 from archiver.warc.metadata_records import SnapshotRecord
-from archiver.warc.segment_storage import UploadingStorage
 from archiver.warc.segments import SegmentStore
 
 MAX_COPIES = 10
@@ -114,7 +113,7 @@ class IntactRecords:
         return usable
 
     async def _is_intact(self, place: Location) -> bool:
-        if isinstance(self._store.storage, UploadingStorage):
+        if self._store.storage.is_uploaded:
             return True
         if place not in self._checked:
             self._checked[place] = await asyncio.to_thread(self._can_be_read, place)

@@ -135,7 +135,6 @@ class Frontier:
         locks = self._db.locks
         if locks is None:
             return None
-        await locks.enter()
         async with self._db.read() as conn:
             due = await self._due_hosts(conn, room * locks.workers)
         return await locks.take_hosts(due, most=math.ceil(len(due) / locks.workers))

@@ -29,12 +29,11 @@ from archiver.crawl.retry_policy import retry_at
 from archiver.crawl.visit import visit
 from archiver.crawl.visit_result import Visit, VisitResult
 from archiver.db import queue
-from archiver.errors import FetchError, IndexUnavailable, StoreError
+from archiver.errors import FetchError, StoreError
 from archiver.logs import get_log
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import Job, Lease, State
 
-LOCK_SECONDS = 2.0
 MIN_WINDOW = 1024
 MAX_SHARED_WINDOW = 16
 """Maximum leases per worker task with PostgreSQL, so that other processes find jobs too."""
@@ -83,14 +82,14 @@ class Pipeline:
 
         A crawl that runs until the queue is empty ignores a pause by the user.
         """
-        await self._have_worker_lock()
+        await self._context.db.enter()
         recording = asyncio.create_task(self._context.recorder.run(), name="recorder")
         try:
             async with asyncio.TaskGroup() as group:
                 concurrency = self._context.settings.concurrency
                 workers = [group.create_task(self._work()) for _ in range(concurrency)]
                 dispatching = group.create_task(self._dispatcher.run(until_empty=until_empty))
-                losing = group.create_task(self._wait_for_loss(), name="worker-lock")
+                losing = group.create_task(self._context.db.lost(), name="worker-lock")
                 await asyncio.wait([dispatching, losing], return_when=asyncio.FIRST_COMPLETED)
                 self.has_lost_lock = not dispatching.done()
                 for task in (dispatching, losing, *workers):
@@ -103,25 +102,6 @@ class Pipeline:
             recording.cancel()
             await asyncio.wait([recording])
             await self._return_all()
-
-    async def _have_worker_lock(self) -> None:
-        """Take the worker lock; wait while the database server can't be reached."""
-        while True:
-            try:
-                await self._context.db.enter()
-            except IndexUnavailable as error:
-                log.warning("the crawl waits for the index", reason=str(error))
-                await asyncio.sleep(LOCK_SECONDS)
-            else:
-                return
-
-    async def _wait_for_loss(self) -> None:
-        """Wait until the worker lock is lost, and other processes may take the jobs and hosts."""
-        locks = self._context.db.locks
-        if locks is None:
-            await asyncio.Event().wait()
-        else:
-            await locks.lost()
 
     async def _return_all(self) -> None:
         """Return all leases to the queue, unless some visits are recorded but not indexed."""

@@ -506,11 +506,17 @@ class Database:
     async def enter(self) -> None:
         """Take the worker lock on PostgreSQL, before this process owns jobs or imports.
 
+        If the lock was lost, wait until it is taken again.
+
         Raises:
             IndexUnavailable: the server can't be reached.
         """
         if self.locks:
-            await self.locks.enter()
+            await self.locks.permit()
+
+    async def lost(self) -> None:
+        """Wait until the worker lock is lost, so that other processes may take jobs and hosts."""
+        await (self.locks.lost() if self.locks else asyncio.Event().wait())
 
     def limit_waits(self) -> None:
         """Limit the time that this stopping process waits for other processes' write locks.

@@ -16,7 +16,6 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.pool import NullPool
 
-from archiver.db import shared_files
 from archiver.db.dialects import decode_nul, encode_nul
 from archiver.db.schema_version import is_current, upgrade_schema
 from archiver.errors import ConfigurationError, IndexUnavailable
@@ -41,11 +40,23 @@ IDLE_SECONDS = 60
 _DOWN = ("08", "25006", "53", "55", "57", "58")
 """Prefixes of SQLSTATE codes of errors that the server's state causes, instead of a bug."""
 _WRONG_PASSWORD = "28P01"  # noqa: S105 - an error code
-_CLAIM = text(
-    f"INSERT INTO {shared_files.table} AS file VALUES ('archive', :claim, 1)"  # noqa: S608
-    " ON CONFLICT (name) DO UPDATE SET content ="
-    " CASE file.content WHEN :name THEN excluded.content ELSE file.content END RETURNING content"
+_SCHEMA_ID = "SELECT CAST(oid AS BIGINT) FROM pg_namespace WHERE nspname = :schema"
+"""Query for the OID of a schema, which differs for every schema."""
+_CREATE_SETTINGS = (
+    f"SELECT pg_advisory_xact_lock({MIGRATING})",
+    "CREATE SCHEMA IF NOT EXISTS archiver_settings",
+    """CREATE TABLE IF NOT EXISTS archiver_settings.file
+    (name TEXT PRIMARY KEY, content BYTEA NOT NULL, revision BIGINT NOT NULL)""",
+    # Until the first release: copy the files of an index with an earlier schema.
+    """DO $$ BEGIN IF to_regclass('archiver.shared_file') IS NOT NULL THEN
+    INSERT INTO archiver_settings.file SELECT name, content, revision FROM archiver.shared_file
+    ON CONFLICT DO NOTHING; END IF; END $$""",
 )
+"""Statements that create the table of ``db.shared_files``."""
+_CLAIM = """INSERT INTO archiver_settings.file AS own VALUES ('archive', :claim, 1)
+ON CONFLICT (name) DO UPDATE
+SET content = CASE own.content WHEN :name THEN excluded.content ELSE own.content END
+RETURNING content"""
 """Statement that stores a claim if there is none, or if it lacks the object store."""
 _ACCESS_HINT = ". Check the user and the password (PGPASSWORD or ~/.pgpass)"
 
@@ -87,7 +98,8 @@ class PostgresIndex:
                 )
             if not await conn.run_sync(is_current):
                 await conn.rollback()
-                await self._create_settings(conn)
+                for statement in _CREATE_SETTINGS:
+                    await conn.exec_driver_sql(statement)
                 if await self._schema_id(conn):  # no other process writes during a migration
                     await conn.exec_driver_sql(f"SELECT pg_advisory_xact_lock({WRITING})")
                 await conn.exec_driver_sql(f"CREATE SCHEMA IF NOT EXISTS {self._schema}")
@@ -111,9 +123,8 @@ class PostgresIndex:
             await engine.dispose()
 
     async def _schema_id(self, conn: AsyncConnection) -> int:
-        """Return the OID of the schema, which differs for every schema; 0 if it does not exist."""
-        query = text("SELECT CAST(oid AS BIGINT) FROM pg_namespace WHERE nspname = :name")
-        return int((await conn.execute(query, {"name": self._schema})).scalar() or 0)
+        """Return the OID of the schema; 0 if it does not exist."""
+        return int((await conn.execute(text(_SCHEMA_ID), {"schema": self._schema})).scalar() or 0)
 
     def writer(self) -> AsyncEngine:
         """Return an engine with the one connection that writes."""
@@ -188,38 +199,14 @@ class PostgresIndex:
         Returns:
             Name and object store of the archive that owns the index.
         """
-        return asyncio.run(self._claim(name, store))
-
-    async def _claim(self, name: str, store: str | None) -> tuple[str, str | None]:
-        claim = f"{name} {store or ''}".rstrip()
-        async with self._administering() as conn:
-            await self._create_settings(conn)
-            values = {"name": name.encode(), "claim": claim.encode()}
-            owner: bytes = (await conn.execute(_CLAIM, values)).scalar_one()
-            await conn.commit()
+        values = {"name": name.encode(), "claim": f"{name} {store or ''}".rstrip().encode()}
+        owner: bytes = self._run(*_CREATE_SETTINGS, _CLAIM, **values)
         claimed_by, _, current_store = owner.decode().partition(" ")
         return claimed_by, current_store or None
 
-    async def _create_settings(self, conn: AsyncConnection) -> None:
-        """Create the table of user settings; hold the lock for migrations until the commit."""
-        await conn.exec_driver_sql(f"SELECT pg_advisory_xact_lock({MIGRATING})")
-        await conn.exec_driver_sql(f"CREATE SCHEMA IF NOT EXISTS {shared_files.SCHEMA}")
-        await conn.run_sync(shared_files.table.create, checkfirst=True)
-        # Until the first release: copy the files of an index with an earlier schema.
-        if (await conn.exec_driver_sql(f"SELECT to_regclass('{SCHEMA}.shared_file')")).scalar():
-            await conn.exec_driver_sql(
-                f"INSERT INTO {shared_files.table} SELECT name, content, revision"  # noqa: S608
-                f" FROM {SCHEMA}.shared_file ON CONFLICT DO NOTHING"
-            )
-
     def exists(self) -> bool:
         """Return whether the schema exists. Blocking."""
-
-        async def find() -> int:
-            async with self._administering() as conn:
-                return await self._schema_id(conn)
-
-        return asyncio.run(find()) > 0
+        return self._run(_SCHEMA_ID, schema=self._schema) is not None
 
     def replacement(self) -> "PostgresIndex":
         """Return the index that a rebuild fills; ``replace`` renames it to this schema."""
@@ -236,14 +223,18 @@ class PostgresIndex:
             f"ALTER SCHEMA {self._schema}_new RENAME TO {self._schema}",
         )
 
-    def _run(self, *statements: str) -> None:
-        async def run() -> None:
+    def _run(self, *statements: str, **values: object) -> Any:
+        """Run statements in one transaction; return the first value of the last one. Blocking."""
+
+        async def run() -> Any:
             async with self._administering() as conn:
                 for statement in statements:
-                    await conn.exec_driver_sql(statement)
+                    result = await conn.execute(text(statement), values)
+                first = result.scalar() if result.returns_rows else None
                 await conn.commit()
+                return first
 
-        asyncio.run(run())
+        return asyncio.run(run())
 
     def _engine(self, *statements: str, **options: Any) -> AsyncEngine:
         engine = create_async_engine(

@@ -136,10 +136,7 @@ class WorkerLocks:
         await self._lost.wait()
 
     async def permit(self) -> None:
-        """Wait until this worker may fetch.
-
-        The first call takes the worker lock, because a process that only fetches feeds does not
-        call ``enter``.
+        """Wait until this worker may fetch; the first call takes the worker lock.
 
         Raises:
             IndexUnavailable: the server can't be reached to take the lock.

@@ -48,7 +48,7 @@ from archiver.warc.metadata_records import (
 from archiver.warc.reader import Verification
 from archiver.warc.records import RecordType
 from archiver.warc.segment_inventory import SegmentFile, Survey, UnusableFile
-from archiver.warc.segment_storage import SegmentStorage, UploadingStorage
+from archiver.warc.segment_storage import SegmentStorage
 from archiver.warc.segment_versions import is_replaced
 from archiver.warc.segments import SegmentStore
 
@@ -695,7 +695,7 @@ class HealthCheck:
         checked = await last_check(self._data)
         storage = self._store.storage
         missing: dict[str, str] = {}
-        if not isinstance(storage, UploadingStorage):
+        if not storage.is_uploaded:
             survey = await asyncio.to_thread(storage.survey_local)
             missing = dict(missing_segments(indexed, survey))
         unusable = [each for each in storage.unusable_files if each.name not in missing]

@@ -7,13 +7,12 @@ directory, so that an interrupted migration continues when it is run again.
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from archiver.config import Settings
 from archiver.crawl.archive import forget_store, locations_of, open_archive, open_store_alone
 from archiver.errors import ConfigurationError
 from archiver.services.reindex import ReindexProgress, ReindexReport, reindex
-from archiver.warc.segment_storage import UploadingStorage
 
 _ONE_AT_A_TIME = (
     "The database of the index belongs to the current store. Move the index to a file first: "
@@ -21,63 +20,43 @@ _ONE_AT_A_TIME = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
-    """Location of an archive.
-
-    Attributes:
-        index: URL of the database with the index; None if the index is in the folder.
-        store: URL of the bucket with the segments; None if they are in the folder.
-    """
-
-    index: str | None = None
-    store: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class MigrationResult:
-    """Result of a migration: number of copied segments, and the rebuilt index or None."""
-
-    segments: int
-    index: ReindexReport | None
-
-
 async def migrate(
-    settings: Settings,
-    to: Places,
+    to: Settings,
     *,
     remove: bool = False,
     on_segment: Callable[[str], None] = lambda _: None,
     on_index: Callable[[ReindexProgress], None] = lambda _: None,
-) -> MigrationResult:
+) -> tuple[int, ReindexReport | None]:
     """Move an archive to another location; can be interrupted and repeated.
 
     Args:
-        settings: settings of the archive; the location in them is ignored.
-        to: new location.
+        to: settings of the archive with its new location.
         remove: whether to remove segments from the old location afterwards.
         on_segment: called with the name of each segment before it is moved.
         on_index: called with the progress of rebuilding the index.
+
+    Returns:
+        The number of copied segments, and the rebuilt index or None.
 
     Raises:
         ConfigurationError: another process uses the archive, or a location can't be used.
         StoreError: a segment can't be moved.
     """
-    index, store = await asyncio.to_thread(locations_of, settings.data)
-    now = Places(index, store)
+    index, store = await asyncio.to_thread(locations_of, to.data)
+    now = replace(to, index=index, store=store)
     _refuse_impossible(now, to)
-    async with open_archive(_at(settings, now)):
+    async with open_archive(now):
         pass  # records of processes that died are indexed
     # Segments that move from a bucket to the folder are read from the bucket.
-    during = replace(_at(settings, to), store=to.store or now.store)
+    during = replace(to, store=to.store or store)
     moved = await _move_segments(during, to, on_segment) if during.store else 0
-    built = None if to.index == now.index else await reindex(during, on_index)
+    built = None if to.index == index else await reindex(during, on_index)
     if during.store:
         await _switch_to(during, to, remove=remove)
-    return MigrationResult(moved, built)
+    return moved, built
 
 
-def _refuse_impossible(now: Places, to: Places) -> None:
+def _refuse_impossible(now: Settings, to: Settings) -> None:
     if to.index and to.index == now.index and to.store != now.store:
         raise ConfigurationError(_ONE_AT_A_TIME.format(now.store or "folder"))
     if now.store and to.store and now.store != to.store:
@@ -87,16 +66,12 @@ def _refuse_impossible(now: Places, to: Places) -> None:
         )
 
 
-def _at(settings: Settings, places: Places) -> Settings:
-    return replace(settings, index=places.index, store=places.store)
-
-
-async def _move_segments(settings: Settings, to: Places, on_segment: Callable[[str], None]) -> int:
+async def _move_segments(
+    settings: Settings, to: Settings, on_segment: Callable[[str], None]
+) -> int:
     """Copy all segments into the store, or out of it; return their number."""
     async with open_store_alone(settings) as store:
         storage = store.storage
-        if not isinstance(storage, UploadingStorage):
-            return 0
         move, survey = (
             (storage.upload, storage.survey_local)
             if to.store
@@ -111,12 +86,10 @@ async def _move_segments(settings: Settings, to: Places, on_segment: Callable[[s
         return len(names)
 
 
-async def _switch_to(settings: Settings, to: Places, *, remove: bool) -> None:
+async def _switch_to(settings: Settings, to: Settings, *, remove: bool) -> None:
     """Switch the archive to its new location."""
     async with open_store_alone(settings) as store:
         storage = store.storage
-        if not isinstance(storage, UploadingStorage):
-            return
         if to.store:
             await asyncio.to_thread(storage.forget, 0 if remove else settings.uploaded_bytes)
             return

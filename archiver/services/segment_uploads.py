@@ -17,7 +17,6 @@ from archiver.logs import get_log
 from archiver.model.message import Message
 from archiver.warc.locks import try_lock
 from archiver.warc.segment_inventory import SegmentFile
-from archiver.warc.segment_storage import UploadingStorage
 from archiver.warc.segment_versions import created_of
 from archiver.warc.segments import SegmentStore
 
@@ -59,8 +58,7 @@ class SegmentUploads:
 
     Args:
         db: the index.
-        store: segment store of this process.
-        storage: the object store.
+        store: segment store of this process, with an object store.
         settings: settings with the limits.
         close_segment: closes the segment that this process writes.
     """
@@ -69,13 +67,12 @@ class SegmentUploads:
         self,
         db: Database,
         store: SegmentStore,
-        storage: UploadingStorage,
         settings: Settings,
         close_segment: Callable[[], Awaitable[None]],
     ) -> None:
         self._db = db
         self._store = store
-        self._storage = storage
+        self._storage = store.storage
         self._settings = settings
         self._close_segment = close_segment
         self._lock = settings.data / LOCKS / "upload"

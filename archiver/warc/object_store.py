@@ -29,7 +29,7 @@ from archiver.model.message import marked
 from archiver.warc.durable_files import make_directory, sync_directory
 from archiver.warc.reader import ReadOnly, SegmentBytes
 from archiver.warc.segment_inventory import SegmentFile, Survey, UnusableFile
-from archiver.warc.segment_storage import UploadingStorage
+from archiver.warc.segment_storage import SegmentStorage
 from archiver.warc.segment_versions import (
     NextVersion,
     is_segment_name,
@@ -256,13 +256,15 @@ def open_bucket_storage(address: str, directory: Path, uploaded: Path) -> "Bucke
     return BucketStorage(directory, uploaded, bucket)
 
 
-class BucketStorage(UploadingStorage):
+class BucketStorage(SegmentStorage):
     """Segments of a bucket, and local segments that are not uploaded yet.
 
     Attributes:
         uploaded: folder with local copies of uploaded segments.
         bucket: the bucket.
     """
+
+    is_uploaded = True
 
     def __init__(self, directory: Path, uploaded: Path, bucket: Bucket) -> None:
         super().__init__(directory)

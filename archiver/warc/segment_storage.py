@@ -4,7 +4,6 @@ Other modules need not know which of the two is used. Only ``warc.segments`` app
 Functions here block.
 """
 
-from abc import abstractmethod
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -21,13 +20,16 @@ COPIED_BYTES = 256 << 10
 
 
 class SegmentStorage:
-    """Segments in a folder.
+    """Segments in a folder, which are not uploaded; ``object_store.BucketStorage`` uploads them.
 
     Attributes:
+        is_uploaded: whether closed segments are moved to an object store.
         directory: folder of this machine's segments.
         is_full: whether too many segments wait for their upload, so that no more may be written.
         unusable_files: unusable files found by the last recovery.
     """
+
+    is_uploaded = False
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -131,19 +133,13 @@ class SegmentStorage:
         """Remove partial versions that a killed process left."""
         remove_partial_versions(self.directory)
 
-
-class UploadingStorage(SegmentStorage):
-    """Segments that are written locally and uploaded when they are closed."""
-
-    @abstractmethod
     def upload(self, name: str) -> None:
-        """Upload a closed local segment, verify it, and mark it as uploaded.
+        """Upload a closed local segment to the object store, and verify it.
 
         Raises:
             StoreError: the upload failed or the uploaded bytes differ; the file stays.
         """
 
-    @abstractmethod
     def download(self, name: str) -> None:
         """Download an uploaded segment into ``warc/``; the uploaded object is not removed.
 
@@ -151,7 +147,6 @@ class UploadingStorage(SegmentStorage):
             OSError, StoreError: the segment can't be read or written; no partial file remains.
         """
 
-    @abstractmethod
     def empty(self) -> None:
         """Remove from the object store all segments that ``warc/`` has with the same size.
 
@@ -159,6 +154,5 @@ class UploadingStorage(SegmentStorage):
             StoreError: the store does not respond.
         """
 
-    @abstractmethod
     def forget(self, keep_bytes: int) -> None:
-        """Remove the oldest local copies until at most ``keep_bytes`` remain."""
+        """Remove the oldest local copies of uploaded segments if they exceed ``keep_bytes``."""
