@@ -456,17 +456,20 @@ async def place_of(conn: AsyncConnection, row_id: int) -> Place | None:
     return (row.surt, row.timestamp, row.id) if row else None
 
 
-async def block_after(
-    conn: AsyncConnection, key_range: KeyRange, *, after: Place | None, size: int
-) -> Place | None:
-    """Return the position ``size`` captures after ``after``; None if the range ends before it.
+async def place_at(conn: AsyncConnection, key_range: KeyRange, number: int) -> Place | None:
+    """Return the position of a capture by its number in a range, from 0; None if there is none.
 
-    Without ``after``, return the position of the first capture. The query reads the database index
-    only, so it is fast.
+    The query reads the database index only, so it is fast.
     """
-    query = _in_range(select(*_KEYS), key_range, after).limit(1).offset(size - 1 if after else 0)
+    query = _in_range(select(*_KEYS), key_range, None).limit(1).offset(number)
     row = (await conn.execute(query)).one_or_none()
     return (row.surt, row.timestamp, row.id) if row else None
+
+
+async def count_in_range(conn: AsyncConnection, key_range: KeyRange) -> int:
+    """Return the number of captures in a range."""
+    rows = _in_range(select(capture.c.id), key_range, None).order_by(None).subquery("rows")
+    return (await conn.execute(select(func.count()).select_from(rows))).scalar_one()
 
 
 def _in_range(query: Select[Any], key_range: KeyRange, after: Place | None) -> Select[Any]:

@@ -1,15 +1,9 @@
-"""CDX queries and TimeMaps.
-
-Clients request pages by number, so page boundaries must not move while captures are added. A new
-capture is added to the page that covers its position.
-"""
+"""CDX queries and TimeMaps."""
 
 import asyncio
 import json
-import time
-from array import array
-from collections import OrderedDict
-from collections.abc import AsyncGenerator, Callable, Sequence
+import math
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -52,11 +46,6 @@ def _is_before(place: Place, until: Place | None, key_range: KeyRange) -> bool:
     return place > until if key_range.newest_first else place < until
 
 
-CACHE_SECONDS = 600
-"""Seconds for which the blocks of a range are cached after their last use."""
-MAX_CACHED = 64
-
-
 @dataclass(frozen=True, slots=True)
 class CdxRange:
     """Captures between two positions, both exclusive.
@@ -66,88 +55,6 @@ class CdxRange:
 
     after: Place | None = None
     until: Place | None = None
-
-
-@dataclass(slots=True)
-class _Blocks:
-    starts: "array[int]"
-    used_at: float
-
-
-class CdxPages:
-    """Cache of page boundaries.
-
-    A page consists of blocks of captures. For recent queries, the row id of the first capture of
-    each block is stored.
-    """
-
-    def __init__(
-        self,
-        db: Database,
-        *,
-        block: int = BLOCK_CAPTURES,
-        now: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._db = db
-        self._block = block
-        self._now = now
-        self._cached: OrderedDict[KeyRange, _Blocks] = OrderedDict()
-        self._lock = asyncio.Lock()
-
-    async def count(self, query: CdxQuery) -> tuple[int, int]:
-        """Return (number of pages, number of blocks) of a query's result."""
-        blocks = len(await self._starts(query))
-        return -(-blocks // query.paging.blocks), blocks
-
-    async def page_range(self, query: CdxQuery) -> CdxRange | None:
-        """Return the range of the requested page; None if there is no such page."""
-        number, size = query.paging.number or 0, query.paging.blocks
-        starts = await self._starts(query)
-        if number * size >= len(starts):
-            return None if number else CdxRange()
-        first, last = number * size, (number + 1) * size
-        if query.newest_first:
-            first, last = max(len(starts) - last, 0), len(starts) - first
-        begin = await self._place(starts[first]) if first else None
-        end = await self._place(starts[last]) if last < len(starts) else None
-        if query.newest_first:
-            return CdxRange(end, begin and before(begin))
-        return CdxRange(begin and before(begin), end)
-
-    async def _starts(self, query: CdxQuery) -> "array[int]":
-        key_range = KeyRange(query.first_key, query.last_key, query.first, query.last)
-        async with self._lock:
-            self._remove_expired()
-            blocks = self._cached.get(key_range) or _Blocks(await self._read_starts(key_range), 0)
-            blocks.used_at = self._now()
-            self._cached[key_range] = blocks
-            self._cached.move_to_end(key_range)
-            return blocks.starts
-
-    async def _read_starts(self, key_range: KeyRange) -> "array[int]":
-        starts: array[int] = array("q")
-        place: Place | None = None
-        while True:
-            async with self._db.read() as conn:
-                place = await captures.block_after(conn, key_range, after=place, size=self._block)
-            if place is None:
-                return starts
-            starts.append(place[2])
-
-    async def _place(self, row_id: int) -> Place:
-        async with self._db.read() as conn:
-            place = await captures.place_of(conn, row_id)
-        if place is None:
-            raise InputError("The index was rebuilt. Start again from the first page.")
-        return place
-
-    def _remove_expired(self) -> None:
-        oldest = self._now() - CACHE_SECONDS
-        while self._cached:
-            key_range, blocks = next(iter(self._cached.items()))
-            if len(self._cached) <= MAX_CACHED and blocks.used_at >= oldest:
-                return
-            del self._cached[key_range]
 
 
 def before(place: Place) -> Place:
@@ -169,11 +76,16 @@ MAX_BEFORE_PAGE = 1000
 
 
 class Cdx:
-    """CDX queries."""
+    """CDX queries.
 
-    def __init__(self, db: Database, pages: CdxPages | None = None) -> None:
+    Args:
+        db: the index.
+        block: number of captures in a block; a page consists of blocks.
+    """
+
+    def __init__(self, db: Database, *, block: int = BLOCK_CAPTURES) -> None:
         self._db = db
-        self._pages = pages or CdxPages(db)
+        self._block = block
 
     async def result(self, query: CdxQuery) -> AsyncGenerator[bytes, None]:
         """Yield the result of a query in chunks.
@@ -202,23 +114,36 @@ class Cdx:
         yield writer.end(await self._resume_key(query, selection))
 
     async def _page_count(self, query: CdxQuery) -> bytes:
-        pages, blocks = await self._pages.count(query)
+        pages, blocks = await self._pages(query)
         if query.pywb:
             document = {"pages": pages, "pageSize": query.paging.blocks, "blocks": blocks}
             return json.dumps(document).encode() + b"\n"
         return f"{pages}\n".encode()
 
+    async def _pages(self, query: CdxQuery) -> tuple[int, int]:
+        """Return (number of pages, number of blocks) of a query's result."""
+        async with self._db.read() as conn:
+            count = await captures.count_in_range(conn, _range(query))
+        blocks = math.ceil(count / self._block)
+        return math.ceil(blocks / query.paging.blocks), blocks
+
     async def _requested_range(self, query: CdxQuery) -> CdxRange | None:
-        """Return the requested range; None for a page after the last one."""
-        if query.paging.number is None:
+        """Return the requested range; None for a page after the last one.
+
+        If captures are added while a client requests pages, a capture may be on two of them.
+        """
+        number, size = query.paging.number, query.paging.blocks * self._block
+        if number is None:
             return CdxRange()
-        page_range = await self._pages.page_range(query)
-        if page_range is None and query.pywb:
-            pages, _ = await self._pages.count(query)
-            raise InputError(
-                f"Page {query.paging.number} invalid: First Page is 0, Last Page is {pages - 1}"
-            )
-        return page_range
+        async with self._db.read() as conn:
+            first = await captures.place_at(conn, _range(query), number * size)
+            end = await captures.place_at(conn, _range(query), (number + 1) * size)
+        if first:
+            return CdxRange(_with_itself(query, first), end)
+        if number and query.pywb:
+            last = (await self._pages(query))[0] - 1
+            raise InputError(f"Page {number} invalid: First Page is 0, Last Page is {last}")
+        return None if number else CdxRange()
 
     async def _before(
         self, query: CdxQuery, page_range: CdxRange
@@ -258,9 +183,7 @@ class Cdx:
             return self._by_distance(query, start)
         key_range = _range(query)
         if start:
-            page_range = replace(
-                page_range, after=position_after(start) if key_range.newest_first else before(start)
-            )
+            page_range = replace(page_range, after=_with_itself(query, start))
         return iterate_captures(self._db, key_range, after=page_range.after, until=page_range.until)
 
     async def _by_distance(
@@ -315,6 +238,11 @@ class Cdx:
         if place is None or key != f"{place[1]}-{_checksum(place)}":
             raise InputError("resumeKey is not valid for this index. Start without it.")
         return place
+
+
+def _with_itself(query: CdxQuery, place: Place) -> Place:
+    """Return the position after which an iteration begins with the capture at ``place``."""
+    return position_after(place) if _range(query).newest_first else before(place)
 
 
 def _checksum(place: Place) -> str:

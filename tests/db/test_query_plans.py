@@ -134,13 +134,9 @@ READS = {
     "snapshot neighbours": lambda conn: snapshots.neighbours(conn, 1, MOMENT),
     "snapshots after": lambda conn: snapshots.after(conn, 5, limit=50),
     **{
-        f"{read.__name__} {name} {where}": lambda conn, r=read, w=wanted, a=after, m=more: r(
-            conn, w, after=a, **m
+        f"captures {name} {where}": lambda conn, w=wanted, a=after: captures.in_range(
+            conn, w, after=a, limit=50
         )
-        for read, more in {
-            captures.in_range: {"limit": 50},
-            captures.block_after: {"size": 50},
-        }.items()
         for name, wanted in {
             "of a url": KeyRange("example,a)/", "example,a)/\0"),
             "of a host": KeyRange("example,a)", "example,a)~"),
@@ -148,6 +144,8 @@ READS = {
         }.items()
         for where, after in {"first": None, "next": ("example,a)/", 20200101000000, 3)}.items()
     },
+    "page of a host": lambda conn: captures.place_at(conn, KeyRange("com,a)", "com,a)~"), 50),
+    "captures of a host": lambda conn: captures.count_in_range(conn, KeyRange("com,a)", "com,a)~")),
     "place of a row": lambda conn: captures.place_of(conn, 3),
     "snapshots until": lambda conn: snapshots.after(conn, 5, last=50, limit=50),
     "page of an entry's": lambda conn: snapshots.page_of(conn, 1, before=MOMENT, last=50, limit=50),

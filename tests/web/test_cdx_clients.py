@@ -10,7 +10,7 @@ import requests
 import wayback
 from wayback import _utils
 
-from archiver.services.capture_queries import Cdx, CdxPages, Mementos
+from archiver.services.capture_queries import Cdx, Mementos
 from archiver.services.replay import Replay
 from archiver.web.routes import ROUTES
 from tests.web.test_memento import SITE, TIMES, db, keep
@@ -30,7 +30,7 @@ async def client(db, serve):
         *ROUTES,
         services={
             "replay": Replay(db, None, SimpleNamespace(max_decoded_bytes=1)),
-            "cdx": Cdx(db, CdxPages(db, block=10)),
+            "cdx": Cdx(db, block=10),
             "mementos": Mementos(db),
         },
     )
