@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from archiver.services.export_files import ExportJobs
     from archiver.services.exports import EntryExports
     from archiver.services.feeds import Subscriptions
-    from archiver.services.fixity import Fixity, HealthCheck
+    from archiver.services.fixity import Fixity
+    from archiver.services.health import HealthCheck
     from archiver.services.highlights import Highlights
     from archiver.services.home import HomePage
     from archiver.services.import_previews import ImportSurveys
@@ -399,7 +400,7 @@ class App:
 
     @cached_property
     def health(self) -> "HealthCheck":
-        from archiver.services.fixity import HealthCheck
+        from archiver.services.health import HealthCheck
 
         return HealthCheck(self.db, self.store, self.settings.data)
 
@@ -496,7 +497,7 @@ async def _work_with_servers(app: App, stack: AsyncExitStack) -> None:
 async def _start_background_work(app: App, stack: AsyncExitStack) -> None:
     """Start the background tasks of `archiver serve`."""
     from archiver.services.background_tasks import crawl_processes
-    from archiver.services.fixity import ProblemNotifier
+    from archiver.services.health import ProblemNotifier
 
     await app.imports.resume()
     for work, name in (

@@ -19,7 +19,8 @@ from archiver.config import (
 from archiver.errors import ConfigurationError, InputError
 from archiver.http.site_rules import names_port, site_name
 from archiver.services.crawling import running_workers
-from archiver.services.fixity import Progress, store_check
+from archiver.services.fixity import Progress
+from archiver.services.health import store_check
 from archiver.services.migration import migrate
 from archiver.services.preferences import Preferences
 from archiver.services.reindex import ReindexProgress, ReindexReport, reindex

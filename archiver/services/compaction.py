@@ -37,7 +37,8 @@ from archiver.errors import ArchiverError, ConfigurationError, InputError, Store
 from archiver.http.headers import parse_head
 from archiver.logs import get_log
 from archiver.model.capture import Capture, HashUrl, PayloadDigest
-from archiver.services.fixity import Fixity, Progress, store_check
+from archiver.services.fixity import Fixity, Progress
+from archiver.services.health import store_check
 from archiver.warc.locks import try_lock
 from archiver.warc.reader import read_head
 from archiver.warc.segment_inventory import SegmentFile

@@ -38,7 +38,8 @@ from archiver.errors import (
 )
 from archiver.logs import get_log
 from archiver.services.compaction import bin_limit
-from archiver.services.fixity import Finding, missing_segments
+from archiver.services.fixity import Finding
+from archiver.services.health import missing_segments
 from archiver.services.import_reports import reports_of, restore_all, write_pending
 from archiver.services.previous_index import (
     OLD_INDEX,

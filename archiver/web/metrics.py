@@ -18,7 +18,7 @@ from archiver import __version__
 from archiver.errors import ArchiverError
 from archiver.logs import get_log
 from archiver.model.job import QueueCounts
-from archiver.services.fixity import Health
+from archiver.services.health import Health
 from archiver.services.segment_uploads import Backlog, recovery_seconds
 from archiver.web.app_keys import LISTENERS, METRICS, RUNTIME
 

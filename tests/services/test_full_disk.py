@@ -9,7 +9,7 @@ from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 
 from archiver.model.message import Message
-from archiver.services.fixity import ProblemNotifier
+from archiver.services.health import ProblemNotifier
 from archiver.web.app import build_app
 from archiver.web.serve import open_to_serve
 from tests.command_line import run_in_thread

@@ -1,8 +1,8 @@
 import pytest
 
 from archiver.app import open_app
-from archiver.services import fixity
-from archiver.services.fixity import store_check
+from archiver.services import health
+from archiver.services.health import store_check
 from archiver.web.app_keys import RUNTIME
 from tests.index_access import execute_sql
 from tests.web.conftest import client_of
@@ -94,13 +94,13 @@ async def test_metrics_have_host_waits_and_the_pause(client, settings):
 
 
 async def test_missing_segments_damage_and_a_full_disk_are_reported(saved_archive, monkeypatch):
-    monkeypatch.setattr(fixity, "KEPT_SECONDS", -1.0)
+    monkeypatch.setattr(health, "KEPT_SECONDS", -1.0)
     (segment,) = (saved_archive.settings.data / "warc").glob("*.warc.gz")
     async with open_app(saved_archive.settings) as runtime, client_of(runtime) as client:
         assert "missing" not in await (await client.get("/")).text()
         segment.rename(saved_archive.settings.data / "elsewhere")
         await store_check(saved_archive.settings.data, records=9, problems=3)
-        monkeypatch.setattr(fixity, "LEAST_FREE_BYTES", 1 << 62)
+        monkeypatch.setattr(health, "LEAST_FREE_BYTES", 1 << 62)
 
         page = await (await client.get("/")).text()
         body = await (await client.get("/healthz")).text()

@@ -9,7 +9,8 @@ from aiohttp import FormData
 from archiver.config import SiteRule
 from archiver.crawl.archive import LOCKS
 from archiver.http.urls import hash_url, parse_entry_url
-from archiver.services.fixity import Progress, store_check
+from archiver.services.fixity import Progress
+from archiver.services.health import store_check
 from archiver.warc.locks import try_lock
 from archiver.web.app_keys import RELOAD, RUNTIME
 

@@ -12,7 +12,7 @@ from archiver.config import NO_RULE, SiteRule
 from archiver.errors import InputError, NotFound
 from archiver.http.site_rules import names_port, site_name
 from archiver.model.message import Message
-from archiver.services.fixity import last_check
+from archiver.services.health import last_check
 from archiver.services.preferences import InvalidValues
 from archiver.web import auth
 from archiver.web.app_keys import RELOAD, RUNTIME
