@@ -179,10 +179,8 @@ def open_storage(settings: Settings) -> SegmentStorage:
     warc, address_file = settings.data / SEGMENTS, settings.data / STORE
     before = _known_store(settings.data)
     if before and before != settings.store:
-        raise ConfigurationError(
-            f"The segments of this archive are in {before}. Set ARCHIVER_STORE to this value. If "
-            f"you moved them yourself, remove {address_file}."
-        )
+        why = f" If you moved them yourself, remove {address_file}."
+        raise ConfigurationError(_OTHER_STORE.format(before) + why)
     if settings.store is None:
         return SegmentStorage(warc)
     try:
@@ -211,8 +209,7 @@ def forget_store(data: Path) -> None:
 
 
 def _known_store(data: Path) -> str | None:
-    address_file = data / STORE
-    return address_file.read_text("utf-8").strip() or None if address_file.exists() else None
+    return (AtomicFile(data / STORE).read(MAX_ADDRESS_BYTES) or b"").decode().strip() or None
 
 
 def index_locations(settings: Settings) -> tuple[Engines, Engines]:

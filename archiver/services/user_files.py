@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, TypeAlias
 
 from archiver.db import shared_files
 from archiver.db.engine import Database
@@ -37,37 +37,27 @@ The current content is None if there is no file; the function returns None to ch
 """
 
 
-class UserFile(Protocol):
-    """A file of user settings, read and written as a whole.
+class _FileInFolder:
+    """A file of user settings, read and written as a whole; ``_RowInIndex`` has the same methods.
 
     Attributes:
         place: location of the file, for messages.
     """
 
-    place: str
-
-    async def version(self) -> object:
-        """Return a value that differs after each change."""
-
-    async def read(self) -> bytes | None:
-        """Return the content; None if there is no file."""
-
-    async def change(self, rewrite: Rewrite) -> object:
-        """Change the content while holding a lock, and return the new value of ``version``."""
-
-
-class _FileInFolder:
     def __init__(self, file: AtomicFile) -> None:
         self._file = file
         self.place = str(file.path)
 
     async def version(self) -> object:
+        """Return a value that differs after each change."""
         return await asyncio.to_thread(self._file.version)
 
     async def read(self) -> bytes | None:
+        """Return the content; None if there is no file."""
         return await asyncio.to_thread(self._file.read, MAX_BYTES)
 
     async def change(self, rewrite: Rewrite) -> object:
+        """Change the content while holding a lock, and return the new value of ``version``."""
         return await asyncio.to_thread(self._change, rewrite)
 
     def _change(self, rewrite: Rewrite) -> object:
@@ -102,6 +92,9 @@ class _RowInIndex:
                 return revision
             await shared_files.put(conn, self._name, after, revision + 1)
             return revision + 1
+
+
+UserFile: TypeAlias = _FileInFolder | _RowInIndex
 
 
 def user_file(data: Path, name: str, db: Database | None = None) -> UserFile:

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from functools import lru_cache
+from itertools import accumulate
 from pathlib import Path
 
 import obstore
@@ -83,10 +84,8 @@ class Bucket:
 
     def __init__(self, address: str) -> None:
         self.address = address
-        name, _, prefix = address.removeprefix("s3://").partition("/")
-        self._objects = S3Store(
-            name,
-            prefix=prefix or None,
+        self._objects = S3Store.from_url(
+            address,
             client_options={
                 "allow_http": True,  # only if the endpoint is http://
                 "connect_timeout": timedelta(seconds=CONNECT_SECONDS),
@@ -365,14 +364,11 @@ class BucketStorage(SegmentStorage):
 
     def forget(self, keep_bytes: int) -> None:
         """Remove the oldest local copies until at most ``keep_bytes`` remain."""
-        copies = [path for path in self.uploaded.glob("archiver-*") if is_segment_name(path.name)]
-        sizes = {path: path.stat().st_size for path in sorted(copies, key=lambda each: each.name)}
-        excess = sum(sizes.values()) - keep_bytes
-        for path, size in sizes.items():
-            if excess <= 0:
-                return
-            path.unlink(missing_ok=True)
-            excess -= size
+        copies = sorted(self.uploaded.glob("archiver-*.warc.gz"), reverse=True)
+        totals = accumulate(path.stat().st_size for path in copies)
+        for path, total in [*zip(copies, totals, strict=True)]:
+            if total > keep_bytes:
+                path.unlink(missing_ok=True)
 
     def publish(self, version: NextVersion) -> None:
         """Upload a new version of a segment."""
