@@ -14,7 +14,7 @@ copies of objects in the bucket and can be deleted at any time.
 import hashlib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from functools import lru_cache
@@ -38,6 +38,9 @@ from archiver.warc.segment_versions import (
     replaced_segments,
 )
 
+BLOCK_BYTES = 1 << 20
+MAX_BLOCKS = 32
+MAX_SIZES = 10_000
 LISTED_AT_ONCE = 1000
 RETRIES = 2
 RETRY_SECONDS = 10.0
@@ -74,6 +77,11 @@ _REFUSED = (exceptions.PermissionDeniedError, exceptions.UnauthenticatedError)
 class Bucket:
     """Objects below a prefix of a bucket; names are relative to the prefix.
 
+    Attributes:
+        size: function that returns the size of an object in bytes; the result is cached.
+        block: function that returns the bytes of an object from ``number * BLOCK_BYTES`` on, at
+            most ``BLOCK_BYTES``; some of the results are cached.
+
     Args:
         address: ``s3://bucket`` or ``s3://bucket/prefix``.
 
@@ -84,7 +92,7 @@ class Bucket:
 
     def __init__(self, address: str) -> None:
         self.address = address
-        self._objects = S3Store.from_url(
+        self._objects = objects = S3Store.from_url(
             address,
             client_options={
                 "allow_http": True,  # only if the endpoint is http://
@@ -98,6 +106,29 @@ class Bucket:
             },
         )
 
+        # These functions do not refer to ``self``, so that blocks are freed without a garbage
+        # collection.
+        @lru_cache(MAX_SIZES)
+        def size(name: str) -> int:
+            with _user_errors(address):
+                return obstore.head(objects, name)["size"]
+
+        @lru_cache(MAX_BLOCKS)
+        def block(name: str, number: int) -> bytes:
+            start = number * BLOCK_BYTES
+            length = min(BLOCK_BYTES, size(name) - start)
+            if length <= 0:
+                return b""
+            with _user_errors(address):
+                data = bytes(obstore.get_range(objects, name, start=start, length=length))
+            if len(data) != length:
+                raise StoreUnavailable(
+                    "The object store returned only part of {name}. Try again later.", name=name
+                )
+            return data
+
+        self.size, self.block = size, block
+
     def check(self) -> None:
         """Check that the bucket exists and responds."""
         next(self.sizes(), None)
@@ -108,15 +139,10 @@ class Bucket:
             for batch in obstore.list(self._objects, chunk_size=LISTED_AT_ONCE):
                 yield from ((each["path"], each["size"]) for each in batch)
 
-    def size(self, name: str) -> int:
-        """Return the size of an object in bytes."""
+    def stream(self, name: str) -> Iterator[bytes]:
+        """Iterate over the bytes of an object, without a cache."""
         with _user_errors(self.address):
-            return obstore.head(self._objects, name)["size"]
-
-    def read(self, name: str, start: int, end: int) -> bytes:
-        """Return the bytes ``start`` to ``end`` (exclusive) of an object."""
-        with _user_errors(self.address):
-            return bytes(obstore.get_range(self._objects, name, start=start, end=end))
+            yield from map(bytes, obstore.get(self._objects, name).stream(BLOCK_BYTES))
 
     def create(self, name: str, path: Path) -> None:
         """Upload a file unless an object with the name exists."""
@@ -152,38 +178,6 @@ def _error_code(text: str) -> str:
     return "timed out" if "timed out" in text or "timeout" in text else "no connection"
 
 
-BLOCK_BYTES = 1 << 20
-MAX_BLOCKS = 32
-MAX_SIZES = 10_000
-
-
-class Blocks:
-    """Cached sizes and blocks of objects, which never change.
-
-    Args:
-        bucket: the bucket to read from.
-        most: maximum number of cached blocks.
-    """
-
-    def __init__(self, bucket: Bucket, most: int) -> None:
-        # The function does not refer to ``self``, so that blocks are freed without a garbage
-        # collection.
-        def read(name: str, number: int) -> bytes:
-            start = number * BLOCK_BYTES
-            length = min(BLOCK_BYTES, size(name) - start)
-            if length <= 0:
-                return b""
-            data = bucket.read(name, start, start + length)
-            if len(data) != length:
-                raise StoreUnavailable(
-                    "The object store returned only part of {name}. Try again later.", name=name
-                )
-            return data
-
-        self.size = size = lru_cache(MAX_SIZES)(bucket.size)
-        self.block = lru_cache(most)(read)
-
-
 class RemoteSegment:
     """Segment in a bucket, which can be read at any position; creating it sends no request.
 
@@ -191,16 +185,16 @@ class RemoteSegment:
         StoreUnavailable: the object does not exist, or the store does not respond.
     """
 
-    def __init__(self, name: str, blocks: Blocks) -> None:
+    def __init__(self, name: str, bucket: Bucket) -> None:
         self._name = name
-        self._blocks = blocks
+        self._bucket = bucket
         self._position = 0
 
     @property
     def size(self) -> int:
         """Size in bytes, which never changes."""
         with _missing_segment(self._name):
-            return self._blocks.size(self._name)
+            return self._bucket.size(self._name)
 
     def seek(self, offset: int) -> int:
         """Set the position to a byte offset."""
@@ -218,7 +212,7 @@ class RemoteSegment:
         number, start = divmod(offset, BLOCK_BYTES)
         pieces = []
         with _missing_segment(self._name):
-            while size > 0 and (block := self._blocks.block(self._name, number)):
+            while size > 0 and (block := self._bucket.block(self._name, number)):
                 pieces.append(block[start : start + size])
                 number, start, size = number + 1, 0, size - len(pieces[-1])
         return b"".join(pieces)
@@ -269,15 +263,13 @@ class BucketStorage(SegmentStorage):
         super().__init__(directory)
         self.uploaded = uploaded
         self.bucket = bucket
-        self._blocks = Blocks(bucket, MAX_BLOCKS)
 
     def open(self, name: str) -> SegmentBytes:
         """Open a segment: the local file if there is one, else the object."""
-        return self._open_local(name) or RemoteSegment(name, self._blocks)
-
-    def open_uncached(self, name: str) -> SegmentBytes:
-        """Open a segment for sequential reading, without a cache."""
-        return self._open_local(name) or self._open_remote(name)
+        for folder in (self.directory, self.uploaded):
+            with suppress(FileNotFoundError):
+                return ReadOnly(folder / name)
+        return RemoteSegment(name, self.bucket)
 
     def survey(self) -> Survey:
         """List every segment, local and in the bucket."""
@@ -310,8 +302,7 @@ class BucketStorage(SegmentStorage):
             StoreError: the object has other content.
         """
         self.bucket.create(name, path)
-        remote = self._open_remote(name)
-        if remote.size != path.stat().st_size or _digest(remote) != _digest(ReadOnly(path)):
+        if _digest(self.bucket.stream(name)) != _digest_of_file(path):
             raise StoreError(f"{name}: {_OTHER_BYTES}")
 
     def upload(self, name: str) -> None:
@@ -340,14 +331,11 @@ class BucketStorage(SegmentStorage):
         if path.exists():
             return
         make_directory(self.directory)
-        remote, digest = self._open_remote(name), hashlib.sha256()
         with partial.open("wb") as file:
-            while piece := remote.read(BLOCK_BYTES):
-                digest.update(piece)
-                file.write(piece)
+            digest = _digest(self.bucket.stream(name), file.write)
             file.flush()
             os.fsync(file.fileno())
-        if partial.stat().st_size != remote.size or _digest(ReadOnly(partial)) != digest.digest():
+        if digest != _digest_of_file(partial):
             partial.unlink()
             raise StoreError(f"Cannot read all of {name} from the object store. Try again.")
         partial.rename(path)
@@ -386,17 +374,6 @@ class BucketStorage(SegmentStorage):
             pass
         return freed
 
-    def _open_local(self, name: str) -> SegmentBytes | None:
-        for folder in (self.directory, self.uploaded):
-            try:
-                return ReadOnly(folder / name)
-            except FileNotFoundError:
-                continue
-        return None
-
-    def _open_remote(self, name: str) -> SegmentBytes:
-        return RemoteSegment(name, Blocks(self.bucket, 1))
-
     def _move_to_uploaded(self, path: Path, name: str) -> None:
         make_directory(self.uploaded)
         path.rename(self.uploaded / name)
@@ -404,8 +381,15 @@ class BucketStorage(SegmentStorage):
         sync_directory(self.directory)
 
 
-def _digest(file: SegmentBytes) -> bytes:
+def _digest(pieces: Iterable[bytes], write: Callable[[bytes], object] = len) -> bytes:
+    """Return the SHA-256 of pieces, after passing each of them to ``write``."""
     digest = hashlib.sha256()
-    while piece := file.read(BLOCK_BYTES):
+    for piece in pieces:
         digest.update(piece)
+        write(piece)
     return digest.digest()
+
+
+def _digest_of_file(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").digest()

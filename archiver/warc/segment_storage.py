@@ -44,10 +44,6 @@ class SegmentStorage:
         """
         return ReadOnly(self.directory / name)
 
-    def open_uncached(self, name: str) -> SegmentBytes:
-        """Open a segment for sequential reading, without a cache; raises like ``open``."""
-        return self.open(name)
-
     def survey(self) -> Survey:
         """List every segment of the archive.
 
@@ -70,7 +66,7 @@ class SegmentStorage:
         Raises:
             StoreError: the segment can't be opened or read.
         """
-        return scan_opened(partial(self.open_uncached, name), name, from_offset=from_offset)
+        return scan_opened(partial(self.open, name), name, from_offset=from_offset)
 
     def copy(self, name: str, offset: int, length: int) -> Iterator[bytes]:
         """Iterate over the compressed bytes of a range of a segment.
@@ -110,7 +106,7 @@ class SegmentStorage:
         Raises:
             OSError, StoreError: the segment can't be read, or the new version can't be written.
         """
-        return NextVersion(self.directory, self.open_uncached(segment), segment, software)
+        return NextVersion(self.directory, self.open(segment), segment, software)
 
     def publish(self, version: NextVersion) -> None:
         """Rename a finished version to its final name; readers use it from then on.
