@@ -83,9 +83,10 @@ async def test_two_machines_do_not_compact_the_same_segment(
             goes_on.wait(120)
 
     other = other_machine(machine_a, tmp_path / "b")
-    async with open_app(machine_a) as one, open_app(other) as another:
-        await one.deleting.entries(urls[:1])
-        await one.crawling.write_pending_records()
+    async with open_app(machine_a) as archive:
+        await archive.deleting.entries(urls[:1])
+        await archive.crawling.write_pending_records()
+    async with open_app(machine_a) as one, open_app(other) as another:  # nothing is cached
         store.proxy.heard = heard
         late = asyncio.create_task(one.compacting.compact(empty_bin=True))
         await reads.wait()
