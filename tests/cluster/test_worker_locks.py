@@ -4,8 +4,15 @@ import asyncio
 
 import asyncpg
 
+from archiver.crawl.crash_recovery import dead_among
 from archiver.db import worker_locks
+from archiver.db.engine import Database
 from archiver.db.worker_locks import WorkerLocks
+from archiver.warc.locks import RunLock
+from tests.cluster.owner_access import as_owner
+
+ENDED = """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+WHERE datname = current_database() AND application_name LIKE 'archiver one %'"""
 
 
 def worker(address, name):
@@ -43,3 +50,18 @@ async def test_the_server_ends_the_session_of_an_idle_worker(address, monkeypatc
     assert await other.take_hosts(["a.example"], most=9) == ["a.example"]
     for each in (one, other):
         await each.leave()
+
+
+async def test_a_worker_that_connects_again_is_not_dead(address, tmp_path, monkeypatch):
+    monkeypatch.setattr(worker_locks, "CHECK_SECONDS", 0.1)
+    db, one, lock = await Database.open(address), worker(address, "one"), RunLock(tmp_path)
+    await one.enter()
+
+    as_owner(address, ENDED)
+    await one.lost()
+    dead = await dead_among(["one", "other"], db, lock)
+
+    assert dead == ["other"]
+    await one.leave()
+    await db.close()
+    lock.release()
