@@ -262,7 +262,7 @@ class Frontier:
             return 0.0 if self._only else None
         async with self._db.read() as conn:
             limit = datetime.now(UTC) + timedelta(seconds=SOON_SECONDS) if until_empty else None
-            at = await queue.next_due(conn, (), last_until=limit)
+            at = await queue.next_due(conn, last_until=limit)
         return None if at is None else max((at - datetime.now(UTC)).total_seconds(), 0.0)
 
     async def drop_attempted(self) -> None:

@@ -12,7 +12,6 @@ from functools import cache
 from typing import Any
 
 from sqlalchemy import (
-    ColumnElement,
     Integer,
     Select,
     bindparam,
@@ -39,24 +38,17 @@ LEASED = (*job.c, entry.c.hash_url, entry.c.url, entry.c.latest, entry.c.source)
 """Columns that are read to lease a job: all of the job and some of its entry."""
 
 
-def _first_in_line(*which: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
-    """Return a query for the earliest ``ready_at_ms`` of each priority, one column per priority."""
-    c = queue_host.c
-    return select(
-        *(
-            select(c.ready_at_ms)
-            .where(c.priority == literal_column(str(priority)), *which)
-            .order_by(c.ready_at_ms)
-            .limit(1)
-            .scalar_subquery()
-            for priority in PRIORITIES
-        )
+_SOONEST = select(
+    *(
+        select(queue_host.c.ready_at_ms)
+        .where(queue_host.c.priority == literal_column(str(priority)))
+        .order_by(queue_host.c.ready_at_ms)
+        .limit(1)
+        .scalar_subquery()
+        for priority in PRIORITIES
     )
-
-
-_FIRST_IN_LINE = _first_in_line(
-    queue_host.c.host.not_in(text_values(bindparam("busy"))),
 )
+"""Query for the earliest ``ready_at_ms`` of each priority, one column per priority."""
 _READY = (
     select(queue_host.c.priority, queue_host.c.host)
     .where(
@@ -85,7 +77,7 @@ _QUEUED_OF_HOST = (
     job.c.priority == queue_host.c.priority,
     job.c.host == queue_host.c.host,
 )
-_SOONEST = select(func.min(job.c.not_before_ms)).where(*_QUEUED_OF_HOST).scalar_subquery()
+_NEXT_JOB = select(func.min(job.c.not_before_ms)).where(*_QUEUED_OF_HOST).scalar_subquery()
 _IS_THIS = (
     queue_host.c.priority == bindparam("of_priority"),
     queue_host.c.host == bindparam("of_host"),
@@ -94,7 +86,7 @@ _READY_AT = bindparam("new_ready_at_ms", type_=queue_host.c.ready_at_ms.type)
 _MOVE_BACK = (
     update(queue_host)
     .where(*_IS_THIS)
-    .values(ready_at_ms=Greatest(_READY_AT, func.coalesce(_SOONEST, _READY_AT)))
+    .values(ready_at_ms=Greatest(_READY_AT, func.coalesce(_NEXT_JOB, _READY_AT)))
 )
 _FORGET = delete(queue_host).where(*_IS_THIS, ~exists().where(*_QUEUED_OF_HOST))
 
@@ -136,9 +128,9 @@ def next_jobs(*, is_postgresql: bool, only_locked: bool) -> Select[*tuple[Any, .
     return select(*columns, *LEASED).select_from(joined).limit(limit)
 
 
-async def soonest(conn: AsyncConnection, busy: Collection[str] = ()) -> dict[int, int]:
-    """Return the earliest ``ready_at_ms`` by priority, ignoring ``busy`` hosts."""
-    row = (await conn.execute(_FIRST_IN_LINE, {"busy": [*busy]})).one()
+async def soonest(conn: AsyncConnection) -> dict[int, int]:
+    """Return the earliest ``ready_at_ms`` by priority."""
+    row = (await conn.execute(_SOONEST)).one()
     return {rank: due for rank, due in zip(PRIORITIES, row, strict=True) if due is not None}
 
 

@@ -383,14 +383,12 @@ async def attempted(conn: AsyncConnection, job_ids: Sequence[int], *, later: dat
     return list(rows.scalars())
 
 
-async def next_due(
-    conn: AsyncConnection, busy: Collection[str], *, last_until: datetime | None = None
-) -> datetime | None:
-    """Return the due time of the next job whose host is not busy; None if there is no such job.
+async def next_due(conn: AsyncConnection, *, last_until: datetime | None = None) -> datetime | None:
+    """Return the due time of the next job; None if there is no such job.
 
     Jobs with the priority LAST are ignored if the first of them is due after ``last_until``.
     """
-    soonest = await host_queue.soonest(conn, busy)
+    soonest = await host_queue.soonest(conn)
     if last_until and soonest.get(LAST, 0) > to_ms(last_until):
         del soonest[LAST]
     return from_ms(min(soonest.values())) if soonest else None

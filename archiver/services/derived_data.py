@@ -75,7 +75,7 @@ class Articles:
         async with self._context.db.read() as conn:
             if (await jobs.queue_counts(conn)).fetching:
                 return False
-            due = await queue.next_due(conn, ())
+            due = await queue.next_due(conn)
         return due is None or due > datetime.now(UTC)
 
 

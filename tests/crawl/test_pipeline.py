@@ -199,4 +199,4 @@ async def test_a_page_is_captured_again_on_request(crawl, live):
     assert live.requests["/foxes"] == 2
     assert second.timestamp > first.timestamp
     async with crawl.context.db.read() as conn:
-        assert await queue.next_due(conn, ()) is None
+        assert await queue.next_due(conn) is None

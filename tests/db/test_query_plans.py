@@ -170,7 +170,7 @@ READS = {
     "held by": lambda conn: queue.requeue_all(conn, "me", now=NOW),
     "due hosts": lambda conn: host_queue.due_hosts(conn, ["a.example"], now=NOW, count=5),
     "attempted": lambda conn: queue.attempted(conn, [1, 2, 3], later=NOW),
-    "next due": lambda conn: queue.next_due(conn, ("a.example",)),
+    "next due": queue.next_due,
     "open seeds": lambda conn: new_entries.open_seeds(conn, 5, limit=50),
     "unrecorded seeds": lambda conn: new_entries.unrecorded_seeds(conn, 5, limit=50),
     "tags of entries": lambda conn: tags_and_lists.tags_of_entries(conn, [1]),
