@@ -243,7 +243,8 @@ async def test_a_failing_store_is_an_error_and_its_wrong_bytes_are_found_by_veri
     other = other_machine(settings, tmp_path / "b")
     (name,) = store.names()
     data = bytearray(store.read(name))
-    data[len(data) // 2] ^= 0xFF
+    middle = len(data) // 2
+    data[middle : middle + 64] = bytes(64)
 
     store.proxy.failing = {"GET": 500, "HEAD": 500}
     with pytest.raises(StoreUnavailable, match="500"):

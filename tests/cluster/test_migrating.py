@@ -13,7 +13,7 @@ from archiver.app import open_app
 from archiver.db.postgresql import PostgresIndex
 from archiver.errors import ConfigurationError
 from archiver.model.listing import ListingQuery
-from archiver.services.migration import Places, migrate
+from archiver.services.migration import migrate
 from tests.cluster.archives import other_machine, save
 
 KILLED = """
@@ -21,14 +21,15 @@ import asyncio, os, signal, sys
 from importlib import import_module
 from pathlib import Path
 from archiver.config import Settings
-from archiver.services.migration import Places, migrate
+from archiver.services.migration import migrate
 
 def die(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)
 
 data, index, store, where, name = sys.argv[1:]
 setattr(import_module(where), name, die)
-asyncio.run(migrate(Settings(data=Path(data)), Places(index or None, store or None), remove=True))
+to = Settings(data=Path(data), index=index or None, store=store or None)
+asyncio.run(migrate(to, remove=True))
 """
 OUT, BACK = True, False
 STEPS = (
@@ -76,9 +77,9 @@ async def test_an_archive_is_migrated_out_and_back_with_its_queue(machine_a, sto
     for path in own:
         path.write_bytes(b"[]")
 
-    moved = await migrate(machine_a, Places(address, store.address), remove=True)
+    moved, index = await migrate(machine_b, remove=True)
 
-    assert (moved.segments, moved.index.queued) == (len(sizes), 1)
+    assert (moved, index.queued) == (len(sizes), 1)
     assert {name.split("/")[-1] for name in store.names()} == sizes.keys()
     assert (
         [*(machine_a.data / "warc").iterdir()] == [*(machine_a.data / "uploaded").iterdir()] == []
@@ -89,7 +90,7 @@ async def test_an_archive_is_migrated_out_and_back_with_its_queue(machine_a, sto
         await entries_and_matches(machine_a)
 
     for _ in range(2):  # the second run has nothing to do
-        await migrate(machine_a, Places(), remove=True)
+        await migrate(machine_a, remove=True)
 
     assert store.names() == []
     assert {path.read_bytes() for path in own} == {b"[]"}
@@ -106,15 +107,16 @@ async def test_imports_are_migrated_on_a_machine_that_has_no_reports(
         )
         rows = [each async for each in archive.import_reports.csv(done.id)]
     servers = replace(machine_a, index=address, store=store.address)
-    await migrate(machine_a, Places(address, store.address))
+    await migrate(servers)
     machine_b = other_machine(servers, tmp_path / "b")
+    folder_b = replace(machine_b, index=None, store=None)
     before = await entry_states(machine_b)
 
-    moved = await migrate(machine_b, Places())
+    _, index = await migrate(folder_b)
 
-    assert moved.index.problems == ()
-    assert await entry_states(replace(machine_b, index=None, store=None)) == before
-    async with open_app(replace(machine_b, index=None, store=None)) as archive:
+    assert index.problems == ()
+    assert await entry_states(folder_b) == before
+    async with open_app(folder_b) as archive:
         assert [each async for each in archive.import_reports.csv(done.id)] == rows
         assert [each.id for each in await archive.import_statuses.recent()] == [done.id]
 
@@ -130,7 +132,7 @@ async def test_a_rebuilt_index_is_claimed_before_it_is_in_place(
 
     monkeypatch.setattr(PostgresIndex, "replace", killed)
     with pytest.raises(KeyboardInterrupt):
-        await migrate(machine_a, Places(address, None))
+        await migrate(replace(machine_a, index=address))
     monkeypatch.undo()
 
     with pytest.raises(ConfigurationError, match="another data directory"):
@@ -140,7 +142,7 @@ async def test_a_rebuilt_index_is_claimed_before_it_is_in_place(
 async def test_a_migration_killed_at_any_step_can_be_repeated(machine_a, store, address):
     before = await entries_and_matches(machine_a)
     for way, module, name in STEPS:
-        to = Places(address, store.address) if way is OUT else Places()
+        to = replace(machine_a, index=address, store=store.address) if way is OUT else machine_a
         killed = await asyncio.create_subprocess_exec(
             *(sys.executable, "-c", KILLED, str(machine_a.data), to.index or "", to.store or ""),
             *(module, name),
@@ -148,17 +150,16 @@ async def test_a_migration_killed_at_any_step_can_be_repeated(machine_a, store, 
         )
         assert await killed.wait() == -signal.SIGKILL, (way, name)
 
-        await migrate(machine_a, to, remove=True)
+        await migrate(to, remove=True)
 
-        moved = replace(machine_a, index=to.index, store=to.store)
-        assert await entries_and_matches(moved) == before, (way, name)
+        assert await entries_and_matches(to) == before, (way, name)
     assert store.names() == []
 
 
 async def test_copies_stay_unless_they_are_removed_by_request(machine_a, store):
-    await migrate(machine_a, Places(store=store.address))
+    await migrate(replace(machine_a, store=store.address))
     copies = [*(machine_a.data / "uploaded").iterdir()]
-    await migrate(machine_a, Places())
+    await migrate(machine_a)
 
     assert len(copies) == 2
     assert len(store.names()) == 2
