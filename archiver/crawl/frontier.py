@@ -108,7 +108,7 @@ class Frontier:
     async def lease(self) -> list[Lease]:
         """Lease due jobs until ``room`` is used up, round-robin over hosts.
 
-        With PostgreSQL a host is locked first, so that no other process fetches from the host.
+        With PostgreSQL a host is locked first, so that no other process fetches its pages.
 
         Raises:
             IndexUnavailable: the index can't be reached.
@@ -116,28 +116,26 @@ class Frontier:
         room = self._room - self._unfinished
         if room <= 0:
             return []
-        own_hosts = await self._lock_hosts(room)
-        if own_hosts == []:
+        hosts = await self._choose_hosts(room)
+        if not hosts:
             return []
         async with self._db.write() as conn:
-            leases = await self._lease_jobs(conn, room, own_hosts)
+            leases = await self._lease_jobs(conn, room, hosts)
         for lease in leases:
             self._leases[lease.job_id] = lease
             self._unfinished += 1
             self._queue(lease)
         return leases
 
-    async def _lock_hosts(self, room: int) -> list[str] | None:
-        """Lock a fair share of the hosts with due jobs; return those that are locked.
-
-        With SQLite there are no locks, and the result is None.
-        """
+    async def _choose_hosts(self, room: int) -> list[str]:
+        """Return hosts with due jobs. With PostgreSQL, lock a fair share of them first."""
         locks = self._db.locks
-        if locks is None:
-            return None
+        workers = locks.workers if locks else 1
         async with self._db.read() as conn:
-            due = await self._due_hosts(conn, room * locks.workers)
-        return await locks.take_hosts(due, most=math.ceil(len(due) / locks.workers))
+            due = await self._due_hosts(conn, room * workers)
+        if locks:
+            return await locks.take_hosts(due, most=math.ceil(len(due) / workers))
+        return due
 
     async def _due_hosts(self, conn: AsyncConnection, count: int) -> list[str]:
         if self._only is None:
@@ -153,27 +151,18 @@ class Frontier:
         return sorted((self._only or set()) - self._leases.keys())[: room * 4]
 
     async def _lease_jobs(
-        self, conn: AsyncConnection, room: int, own_hosts: Sequence[str] | None
+        self, conn: AsyncConnection, room: int, hosts: Sequence[str]
     ) -> list[Lease]:
-        """Lease jobs in this transaction."""
+        """Lease jobs of these hosts in this transaction."""
+        now = datetime.now(UTC)
         if self._only is not None:
+            ids = self._candidate_ids(room)
             return await queue.lease_only(
-                conn,
-                self._candidate_ids(room),
-                owner=self._owner,
-                count=room,
-                busy=self._paused_hosts(),
-                now=datetime.now(UTC),
-                locked_hosts=own_hosts,
+                conn, ids, owner=self._owner, count=room, hosts=hosts, now=now
             )
+        per_host = LEASES_PER_PAGE * self._per_host
         return await queue.lease(
-            conn,
-            owner=self._owner,
-            count=room,
-            per_host=LEASES_PER_PAGE * self._per_host,
-            busy=self._busy_hosts(),
-            now=datetime.now(UTC),
-            locked_hosts=own_hosts,
+            conn, owner=self._owner, count=room, per_host=per_host, hosts=hosts, now=now
         )
 
     def finished(self, lease: Lease, *, responded: bool) -> list[Lease]:

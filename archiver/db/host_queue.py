@@ -54,22 +54,13 @@ _READY = (
     .where(
         queue_host.c.priority == bindparam("priority"),
         queue_host.c.ready_at_ms <= bindparam("now"),
-        queue_host.c.host.not_in(text_values(bindparam("busy"))),
     )
     .order_by(queue_host.c.ready_at_ms)
     .limit(bindparam("count", type_=Integer))
-    .with_for_update(skip_locked=True)
 )
-_IS_LOCKED = queue_host.c.host.in_(text_values(bindparam("locked_hosts")))
-"""Condition that this worker has locked the host (PostgreSQL only)."""
-_DUE_HOSTS = (
-    select(queue_host.c.host)
-    .where(
-        queue_host.c.ready_at_ms <= bindparam("now"),
-        queue_host.c.host.not_in(text_values(bindparam("busy"))),
-    )
-    .order_by(queue_host.c.priority, queue_host.c.ready_at_ms)
-    .limit(bindparam("count", type_=Integer))
+_DUE_HOSTS = _READY.where(queue_host.c.host.not_in(text_values(bindparam("busy"))))
+_WANTED = _READY.where(queue_host.c.host.in_(text_values(bindparam("hosts")))).with_for_update(
+    skip_locked=True
 )
 _WAITING = job.alias("waiting")
 _QUEUED_OF_HOST = (
@@ -92,8 +83,8 @@ _FORGET = delete(queue_host).where(*_IS_THIS, ~exists().where(*_QUEUED_OF_HOST))
 
 
 @cache
-def next_jobs(*, is_postgresql: bool, only_locked: bool) -> Select[*tuple[Any, ...]]:
-    """Return the query for the next hosts, each with its due jobs.
+def next_jobs(*, is_postgresql: bool) -> Select[*tuple[Any, ...]]:
+    """Return the query for the next hosts of the SQL parameter ``hosts``, each with its due jobs.
 
     The columns ``rank`` and ``name`` are the priority and the name of the host.
 
@@ -102,9 +93,8 @@ def next_jobs(*, is_postgresql: bool, only_locked: bool) -> Select[*tuple[Any, .
     Args:
         is_postgresql: whether the database is PostgreSQL, which needs a LATERAL join to use the
             index of jobs.
-        only_locked: find only hosts in the SQL parameter ``locked_hosts``.
     """
-    ready = (_READY.where(_IS_LOCKED) if only_locked else _READY).subquery("ready")
+    ready = _WANTED.subquery("ready")
     waiting = _WAITING.c
     first = (
         select(waiting.id)
@@ -137,9 +127,14 @@ async def soonest(conn: AsyncConnection) -> dict[int, int]:
 async def due_hosts(
     conn: AsyncConnection, busy: Sequence[str], *, now: datetime, count: int
 ) -> list[str]:
-    """Return up to ``count`` hosts with due jobs, in queue order."""
-    rows = await conn.execute(_DUE_HOSTS, {"busy": busy, "now": to_ms(now), "count": count})
-    return [*dict.fromkeys(rows.scalars())]
+    """Return up to ``count`` hosts that may have due jobs and are not busy, in queue order."""
+    hosts: dict[str, None] = {}
+    values = {"busy": busy, "now": to_ms(now)}
+    for priority, ready_at in sorted((await soonest(conn)).items()):
+        if ready_at <= to_ms(now) and len(hosts) < count:
+            values |= {"priority": priority, "count": count - len(hosts)}
+            hosts |= dict.fromkeys(row.host for row in await conn.execute(_DUE_HOSTS, values))
+    return [*hosts]
 
 
 async def make_ready(conn: AsyncConnection, ready: Mapping[tuple[int, str], int]) -> None:

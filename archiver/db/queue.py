@@ -4,7 +4,7 @@ Pending jobs exist only in the database, so a long queue of a slow host takes no
 queued jobs are served in turn (``db.host_queue``), so a host with many URLs does not delay others.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -192,9 +192,8 @@ async def lease(
     owner: str,
     count: int,
     per_host: int,
-    busy: Sequence[str],
+    hosts: Sequence[str],
     now: datetime,
-    locked_hosts: Sequence[str] | None = None,
 ) -> list[Lease]:
     """Lease due jobs, and move the hosts that were served to the end of the host queue.
 
@@ -203,21 +202,16 @@ async def lease(
         owner: name of this process's run lock.
         count: maximum number of jobs.
         per_host: maximum number of jobs per host.
-        busy: hosts that get no more jobs now.
+        hosts: hosts whose jobs may be leased (``host_queue.due_hosts``). With PostgreSQL, this
+            worker has locked them.
         now: current time (aware, UTC).
-        locked_hosts: hosts that this worker has locked; only their jobs are leased. None with
-            SQLite.
     """
     ready: list[Row[*tuple[Any, ...]]] = []
     served: set[tuple[int, str]] = set()
-    parameters: dict[str, Any] = {"busy": busy, "now": to_ms(now), "per_host": per_host}
-    if locked_hosts is not None:
-        parameters["locked_hosts"] = [*locked_hosts]
-    query = host_queue.next_jobs(
-        is_postgresql=is_postgresql(conn), only_locked=locked_hosts is not None
-    )
+    parameters = {"hosts": hosts, "now": to_ms(now), "per_host": per_host}
+    query = host_queue.next_jobs(is_postgresql=is_postgresql(conn))
     soonest = await host_queue.soonest(conn)
-    for priority in sorted(each for each, at in soonest.items() if at <= parameters["now"]):
+    for priority in sorted(each for each, at in soonest.items() if at <= to_ms(now)):
         if room := count - len(ready):
             values = parameters | {"priority": priority, "count": room}
             rows = (await conn.execute(query, values)).all()
@@ -236,27 +230,21 @@ async def lease_only(
     *,
     owner: str,
     count: int,
-    busy: Collection[str],
+    hosts: Sequence[str],
     now: datetime,
-    locked_hosts: Sequence[str] | None = None,
 ) -> list[Lease]:
-    """Lease up to ``count`` of the given jobs, if they are due and their host is not busy.
-
-    With PostgreSQL, ``locked_hosts`` contains the hosts that this worker has locked.
-    """
+    """Lease up to ``count`` of the given jobs, if they are due and of one of ``hosts``."""
     query = (
         select(job.c.id)
         .where(
             job.c.id.in_(among(job_ids)),
             job.c.state == State.QUEUED,
             job.c.not_before_ms <= to_ms(now),
-            job.c.host.not_in(text_values(busy)),
+            job.c.host.in_(text_values(hosts)),
         )
         .order_by(job.c.id)
         .limit(count)
     )
-    if locked_hosts is not None:
-        query = query.where(job.c.host.in_(text_values(locked_hosts)))
     ids = (await conn.execute(query)).scalars().all()
     rows = (await conn.execute(_LEASES.where(job.c.id.in_(among(ids))))).all() if ids else ()
     stamp = await jobs.next_stamp(conn, now)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from archiver.db import entries, queue
+from archiver.db import entries, host_queue, queue
 from archiver.db.engine import Database
 from archiver.db.entries import entry_states
 from archiver.model.capture import Timestamp
@@ -38,7 +38,8 @@ async def tables_scanned(conn):
 async def test_leasing_and_ending_jobs_read_only_their_rows(db):
     async with db.write() as conn:
         now = datetime.now(UTC)
-        leases = await queue.lease(conn, owner="one", count=SOME, per_host=1, busy=(), now=now)
+        hosts = await host_queue.due_hosts(conn, (), now=now, count=SOME)
+        leases = await queue.lease(conn, owner="one", count=SOME, per_host=1, hosts=hosts, now=now)
         await entry_states(conn, [each.entry.id for each in leases])
         saved = [(each, Timestamp("20200101000000"), None) for each in leases]
         await queue.end_jobs(conn, saved, now)

@@ -67,8 +67,10 @@ class Queue:
                     seeds = [_seed(self._made + n) for n in range(3)]
                     await new_entries.receive(conn, seeds, now=now, recapture=True)
                 case "lease":
+                    ids, tomorrow = range(99), NOON + timedelta(days=1)
+                    hosts = await queue.hosts_of(conn, ids)
                     leases = await queue.lease_only(
-                        conn, range(99), owner="me", count=2, busy=(), now=NOON + timedelta(days=1)
+                        conn, ids, owner="me", count=2, hosts=hosts, now=tomorrow
                     )
                     self._leased += leases
                 case "give back":

@@ -3,7 +3,16 @@ from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import func, select
 
-from archiver.db import edit_history, entries, imports, jobs, new_entries, queue, tags_and_lists
+from archiver.db import (
+    edit_history,
+    entries,
+    host_queue,
+    imports,
+    jobs,
+    new_entries,
+    queue,
+    tags_and_lists,
+)
 from archiver.db.schema import entry, in_list, job, queue_host
 from archiver.model.seed import RevisedSeed, SaveOutcome
 
@@ -58,7 +67,8 @@ async def test_an_import_adds_metadata_to_captured_entries_without_a_job(db, see
     await receive(db, seed("http://a.example/"))
     entry_id, _ = await entry_of(db, seed("http://a.example/"))
     async with db.write() as conn:
-        (lease,) = await queue.lease(conn, owner="me", count=1, per_host=1, busy=(), now=NOW)
+        hosts = await host_queue.due_hosts(conn, (), now=NOW, count=99)
+        (lease,) = await queue.lease(conn, owner="me", count=1, per_host=1, hosts=hosts, now=NOW)
         await add_snapshot(conn, entry_id, "http://a.example/")
         await queue.end_jobs(conn, [(lease, "20260301120000", None)], NOW)
 
@@ -77,7 +87,8 @@ async def test_saving_by_hand_prioritises_an_imported_job(db, seed):
     await receive(db, seed("http://4.example/"), recapture=True)
 
     async with db.write() as conn:
-        leases = await queue.lease(conn, owner="me", count=1, per_host=1, busy=(), now=NOW)
+        hosts = await host_queue.due_hosts(conn, (), now=NOW, count=99)
+        leases = await queue.lease(conn, owner="me", count=1, per_host=1, hosts=hosts, now=NOW)
 
     assert [lease.entry.url for lease in leases] == ["http://4.example/"]
     assert [lease.priority for lease in leases] == [queue.INTERACTIVE]

@@ -256,7 +256,8 @@ async def test_leasing_uses_indexes(db, watched, seed):
     async with db.write() as conn:
         await new_entries.receive(conn, [seed(URL)], now=NOW, recapture=False)
         watched.steps.clear()
-        leases = await queue.lease(conn, owner="me", count=32, per_host=4, busy=(), now=NOW)
+        hosts = await host_queue.due_hosts(conn, (), now=NOW, count=99)
+        leases = await queue.lease(conn, owner="me", count=32, per_host=4, hosts=hosts, now=NOW)
         ids = [each.job_id for each in leases]
         await queue.requeue(conn, ids, owner="me", interrupted=True, now=NOW)
         await queue.paused_imports(conn)

@@ -31,8 +31,9 @@ def fill(db, seed):
 
 async def lease(db, count, *, owner="me", per_host=2, busy=(), now=NOW):
     async with db.write() as conn:
+        hosts = await host_queue.due_hosts(conn, busy, now=now, count=99)
         return await queue.lease(
-            conn, owner=owner, count=count, per_host=per_host, busy=busy, now=now
+            conn, owner=owner, count=count, per_host=per_host, hosts=hosts, now=now
         )
 
 
@@ -169,14 +170,14 @@ async def test_leasing_can_be_limited_to_some_jobs(db, fill):
         newest = select(job.c.id).order_by(job.c.id.desc()).limit(3)
         job_ids = (await conn.execute(newest)).scalars().all()
     async with db.write() as conn:
-        of_busy = await queue.lease_only(
-            conn, job_ids, owner="me", count=9, busy=["a.example"], now=NOW
+        of_other_host = await queue.lease_only(
+            conn, job_ids, owner="me", count=9, hosts=["b.example"], now=NOW
         )
         leases = await queue.lease_only(
-            conn, job_ids, owner="me", count=9, busy=["b.example"], now=NOW
+            conn, job_ids, owner="me", count=9, hosts=["a.example"], now=NOW
         )
 
-    assert not of_busy
+    assert not of_other_host
     assert {each.job_id for each in leases} == set(job_ids)
 
 
@@ -192,12 +193,11 @@ async def test_a_worker_leases_jobs_only_of_its_hosts(db, fill):
             owner="me",
             count=100,
             per_host=2,
-            busy=(),
+            hosts=mine,
             now=NOW,
-            locked_hosts=mine,
         )
         other_leases = await queue.lease_only(
-            conn, range(1, 9), owner="me", count=9, busy=[], now=NOW, locked_hosts=["h2.example"]
+            conn, range(1, 9), owner="me", count=9, hosts=["h2.example"], now=NOW
         )
 
     assert sorted(due) == ["h1.example", "h2.example", "h3.example"]

@@ -6,6 +6,7 @@ from sqlalchemy import func, select
 from archiver.db import (
     attempts,
     entries,
+    host_queue,
     imports,
     jobs,
     list_order,
@@ -35,7 +36,8 @@ async def lease(db, seed):
         link = seed(URL, title="Given", tags=("t",))
         await new_entries.receive(conn, [link], now=NOW, recapture=False, import_id=number)
         await imports.advance(conn, number, {model_seed.SaveOutcome.ADDED: 1}, [])
-        (job,) = await queue.lease(conn, owner="me", count=1, per_host=1, busy=(), now=NOW)
+        hosts = await host_queue.due_hosts(conn, (), now=NOW, count=99)
+        (job,) = await queue.lease(conn, owner="me", count=1, per_host=1, hosts=hosts, now=NOW)
     return job
 
 

@@ -10,7 +10,7 @@ from yarl import URL
 
 from archiver.app import open_app
 from archiver.config import Settings
-from archiver.db import queue
+from archiver.db import host_queue, queue
 from archiver.http.urls import hash_url
 from archiver.web.app_keys import RUNTIME
 from tests.web.conftest import client_of
@@ -45,7 +45,8 @@ async def test_the_checkbox_requests_a_browser(client):
 
     async with client.server.app[RUNTIME].entries._db.write() as conn:
         now = datetime.now(UTC)
-        leases = await queue.lease(conn, owner="me", count=2, per_host=1, busy=(), now=now)
+        hosts = await host_queue.due_hosts(conn, (), now=now, count=99)
+        leases = await queue.lease(conn, owner="me", count=2, per_host=1, hosts=hosts, now=now)
     assert {each.entry.url: each.render for each in leases} == {
         "http://b.example/": True,
         "http://c.example/": False,
