@@ -181,12 +181,11 @@ _LAST_PLACE = 16_383
 """Greatest position of a word that PostgreSQL stores."""
 _MAX_PLACES = 255
 """Maximum number of positions of a lexeme in PostgreSQL."""
-_MAX_BYTES = 1_000_000
-"""Maximum size of a tsvector in bytes; PostgreSQL allows 1 MiB."""
-_MAX_BYTES_WITH_PLACES = 700_000
-"""Size of a vector in bytes. Beyond it, only new words are added to the vector.
+_MAX_BYTES = 950_000
+"""Maximum size of the lexemes of a tsvector in bytes.
 
-Words that it already contains get no further positions.
+PostgreSQL allows 1 MiB with the positions, of which there are at most two for each of the first
+16,383 words.
 """
 _NOTHING = f"'{COLUMN}'"
 """Query that matches no document."""
@@ -245,10 +244,7 @@ def _places(search_document: SearchDocument) -> Mapping[str, list[str]]:
                 break
             size += more
             places[lexeme] = [f"{min(place, _LAST_PLACE)}{weight}"]
-        elif (
-            place <= _LAST_PLACE and len(positions) < _MAX_PLACES and size < _MAX_BYTES_WITH_PLACES
-        ):
-            size += 2
+        elif place <= _LAST_PLACE and len(positions) < _MAX_PLACES:
             positions.append(f"{place}{weight}")
     return places
 
