@@ -35,7 +35,7 @@ A message is a sentence for the user and says what to do next.
 """
 
 from archiver.model.failure import Failure
-from archiver.model.message import Message
+from archiver.model.message import Message, marked
 
 
 class ArchiverError(Exception):
@@ -54,6 +54,11 @@ class ArchiverError(Exception):
 
 class InputError(ArchiverError):
     """Invalid input; the message says what would be valid."""
+
+
+URL_TOO_LONG = marked("The URL is longer than {most} characters.")
+OTHER_SCHEME = marked("Only http and https URLs can be saved, not “{scheme}:”.")
+NO_SCHEME = marked("The URL must start with https:// or http://. Did you mean {meant}?")
 
 
 class InvalidUrl(InputError):

@@ -292,9 +292,6 @@ async def end_child(process: asyncio.subprocess.Process) -> None:
     await process.wait()
 
 
-_LONE = re.compile("[\ud800-\udfff]")
-
-
 async def wait_until_readable(handle: int) -> None:
     """Wait until a file descriptor, such as that of a socket, can be read without blocking."""
     loop = asyncio.get_running_loop()
@@ -309,12 +306,3 @@ async def wait_until_readable(handle: int) -> None:
         await ready
     finally:
         loop.remove_reader(handle)
-
-
-def well_formed(text: str) -> str:
-    """Replace each lone surrogate by U+FFFD, as ECMA-262's String.prototype.toWellFormed does.
-
-    Lone surrogates come from JSON escapes with one half of a pair (RFC 8259 §8.2), and from command
-    line arguments that are not UTF-8.
-    """
-    return text if text.isascii() else _LONE.sub("\ufffd", text)

@@ -3,14 +3,11 @@ import os
 import threading
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 
 from archiver.helpers import (
     AtomicFile,
     open_for_writing,
     run_to_completion,
-    well_formed,
 )
 
 
@@ -101,17 +98,3 @@ async def test_readers_see_complete_content_while_many_write(file, tmp_path):
 
     assert await reading <= {*contents}
     assert [each.name for each in tmp_path.iterdir()] == ["said.json"]
-
-
-@given(st.text(st.characters()))
-@example("a\ud800\udfffb")
-def test_any_text_can_be_written(text):
-    written = well_formed(text)
-
-    written.encode()
-    assert len(written) == len(text)
-
-
-@given(st.text(st.characters(exclude_categories=["Cs"])))
-def test_valid_text_is_unchanged(text):
-    assert well_formed(text) == text

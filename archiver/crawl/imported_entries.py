@@ -18,7 +18,7 @@ from archiver.db import attempts, entries, new_entries
 from archiver.errors import ArchiverError
 from archiver.formats.archive_records import ForeignEntryRecord
 from archiver.formats.seeds import bounded
-from archiver.helpers import well_formed
+from archiver.http.text_decoders import well_formed
 from archiver.http.timestamps import to_timestamp
 from archiver.http.urls import hash_url, host, parse_entry_url
 from archiver.model.capture import HashUrl

@@ -25,7 +25,7 @@ from archiver.formats.generic import ANY_TABLE, file_columns
 from archiver.formats.import_process import Batch, FileSeed, PageOfSeed, write_batch
 from archiver.formats.seeds import bounded, seed_of
 from archiver.formats.source_file import SourceFile
-from archiver.helpers import well_formed
+from archiver.http.text_decoders import well_formed
 from archiver.model.annotation import Annotation
 from archiver.model.entry_list import ListsInFile
 from archiver.model.imports import Choices, Rejected, min_and_max

@@ -27,7 +27,7 @@ from archiver.formats.own_json import captured_title, captured_title_record
 from archiver.formats.refusal import is_binary
 from archiver.formats.rows import MAX_URL, guessed_tags, parse_date
 from archiver.formats.source_file import FileLists, SourceFile
-from archiver.helpers import well_formed
+from archiver.http.text_decoders import well_formed
 from archiver.model.annotation import Annotation, write_source_record
 from archiver.model.entry import Entry, ExportedEntry
 from archiver.model.entry_list import folder_names, folder_path

@@ -14,7 +14,7 @@ from archiver.formats.json_values import JsonText
 from archiver.formats.list_writer import Heading, ListForm
 from archiver.formats.rows import items_of, members_of, text_of
 from archiver.formats.source_file import FileLists, SourceFile
-from archiver.helpers import well_formed
+from archiver.http.text_decoders import well_formed
 from archiver.http.timestamps import read_iso
 from archiver.model.annotation import (
     MAX_HIGHLIGHTS,

@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import Any
 from unicodedata import normalize
 
-from archiver.helpers import well_formed
+from archiver.http.text_decoders import well_formed
 from archiver.http.urls import hash_url, host, parse_entry_url, unwrapped
 from archiver.model.annotation import (
     Annotation,

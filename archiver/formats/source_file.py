@@ -26,7 +26,6 @@ from archiver.formats.archive_members import (
 )
 from archiver.formats.rows import URL_COLUMNS, plain_name
 from archiver.formats.seeds import tidy_tag
-from archiver.helpers import well_formed
 from archiver.http.encoding_prescan import declared_in_markup
 from archiver.http.text_decoders import (
     REPLACEMENT,
@@ -38,6 +37,7 @@ from archiver.http.text_decoders import (
     Encoding,
     decode_part,
     decoder,
+    well_formed,
 )
 from archiver.logs import get_log
 from archiver.model.entry_list import (

@@ -15,9 +15,17 @@ from typing import Final, NewType, Protocol
 
 from webencodings import LABELS
 
-from archiver.helpers import well_formed
-
+_LONE = re.compile("[\ud800-\udfff]")
 _NOT_XML = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+
+
+def well_formed(text: str) -> str:
+    """Replace each lone surrogate by U+FFFD, as ECMA-262's String.prototype.toWellFormed does.
+
+    Lone surrogates come from JSON escapes with one half of a pair (RFC 8259 §8.2), and from command
+    line arguments that are not UTF-8.
+    """
+    return text if text.isascii() else _LONE.sub("\ufffd", text)
 
 
 def for_xml(text: str) -> str:

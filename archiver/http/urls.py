@@ -8,9 +8,8 @@ from urllib.parse import unquote, unquote_plus
 
 import ada_url
 
-from archiver.errors import InvalidUrl
+from archiver.errors import NO_SCHEME, OTHER_SCHEME, URL_TOO_LONG, InvalidUrl
 from archiver.model.capture import HashUrl
-from archiver.model.imports import NO_SCHEME, OTHER_SCHEME, TOO_LONG
 
 _SCHEME_PASTED = re.compile(
     r"[a-z][a-z0-9+.-]*://|(?:about|blob|data|javascript|mailto|tel):(?=\S)", re.IGNORECASE
@@ -160,7 +159,7 @@ def parse_url(address: str) -> str:
     if not text:
         raise InvalidUrl("The URL is empty. It must start with https:// or http://.")
     if len(text) > MAX_CHARACTERS:
-        raise InvalidUrl(TOO_LONG, most=MAX_CHARACTERS)
+        raise InvalidUrl(URL_TOO_LONG, most=MAX_CHARACTERS)
     if _FORBIDDEN.search(text):
         raise InvalidUrl("The URL contains characters that are not allowed in URLs.")
     return _serialise(text)
@@ -188,7 +187,7 @@ def parse_entry_url(user_input: str) -> str:
     address: str = ada_url.normalize_url(user_input.strip())
     route = address.partition("#")[2]
     if len(url) + len(route) >= MAX_CHARACTERS:
-        raise InvalidUrl(TOO_LONG, most=MAX_CHARACTERS)
+        raise InvalidUrl(URL_TOO_LONG, most=MAX_CHARACTERS)
     return f"{url}#{route}"
 
 
@@ -287,7 +286,7 @@ def _serialise(text: str) -> str:
         )
     url: str = href.partition("#")[0]
     if len(url) > MAX_CHARACTERS:
-        raise InvalidUrl(TOO_LONG, most=MAX_CHARACTERS)
+        raise InvalidUrl(URL_TOO_LONG, most=MAX_CHARACTERS)
     if len(url) > MAX_OF_HOST and len(host(url).partition(":")[0]) > MAX_OF_HOST:
         raise InvalidUrl("This is not a valid URL.")
     return url

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
+from archiver.errors import NO_SCHEME, OTHER_SCHEME, URL_TOO_LONG
 from archiver.model.annotation import Annotation, tag_key, unique_tags
 from archiver.model.entry_list import EntryList, folder_names, folder_path
 from archiver.model.job import QueueCounts
@@ -493,9 +494,6 @@ NO_JSON = marked("This is not valid JSON: {detail}.")
 DATABASE_ENDS = marked("The rest of the database cannot be read: {detail}.")
 TABLE_ENDS = marked("The rest of the table cannot be read: {detail}.")
 NO_PROPERTY_LIST = marked("Cannot read this property list: {detail}.")
-TOO_LONG = marked("The URL is longer than {most} characters.")
-OTHER_SCHEME = marked("Only http and https URLs can be saved, not “{scheme}:”.")
-NO_SCHEME = marked("The URL must start with https:// or http://. Did you mean {meant}?")
 _WITH_DETAIL = (
     UNREAD,
     UNEXPECTED,
@@ -505,7 +503,7 @@ _WITH_DETAIL = (
     NO_PROPERTY_LIST,
     OTHER_SCHEME,
     NO_SCHEME,
-    TOO_LONG,
+    URL_TOO_LONG,
 )
 _VALUE = re.compile(r"\\\{(\w+)\\\}")
 _PATTERNS = [

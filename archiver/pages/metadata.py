@@ -16,8 +16,8 @@ from urllib.parse import urlsplit
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from archiver.helpers import well_formed
 from archiver.http.headers import link_values
+from archiver.http.text_decoders import well_formed
 from archiver.http.urls import escape_bytes, join
 from archiver.model.page import PageMetadata
 from archiver.pages.parsing import base_of

@@ -9,7 +9,7 @@ from archiver.db import edit_history, tags_and_lists
 from archiver.db.engine import Database
 from archiver.errors import InputError, NotFound
 from archiver.formats.seeds import MAX_FOLDERS, MAX_NOTE, MAX_TAGS, MAX_TITLE, tidy_tag
-from archiver.helpers import well_formed
+from archiver.http.text_decoders import well_formed
 from archiver.model.annotation import Annotation, AnnotationChange, tag_key
 from archiver.model.entry_list import folder_names, folder_path
 from archiver.model.listing import ListingQuery

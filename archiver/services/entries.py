@@ -24,7 +24,7 @@ from archiver.errors import (
     StoreUnavailable,
 )
 from archiver.formats.seeds import MAX_TAG_CHARACTERS, MAX_TAGS, bounded, seed_of, tidy_tag
-from archiver.helpers import well_formed
+from archiver.http.text_decoders import well_formed
 from archiver.http.timestamps import middle_of, to_datetime
 from archiver.http.urls import hash_url, is_hash_url, parse_entry_url, with_scheme
 from archiver.logs import get_log

@@ -11,7 +11,7 @@ from archiver.db import entries
 from archiver.db.engine import Database
 from archiver.errors import InputError, NotFound
 from archiver.formats.entry_markdown import highlights_markdown
-from archiver.helpers import well_formed
+from archiver.http.text_decoders import well_formed
 from archiver.model.annotation import (
     MAX_HIGHLIGHTS,
     MAX_QUOTE,

@@ -16,7 +16,7 @@ from time import monotonic
 from archiver.db import counters, edit_history, entries, imports, jobs, tags_and_lists
 from archiver.db.engine import AsyncConnection, Database
 from archiver.errors import InputError, InvalidQuery, NotFound
-from archiver.helpers import well_formed
+from archiver.http.text_decoders import well_formed
 from archiver.model.annotation import Annotation
 from archiver.model.entry_list import (
     MAX_DEPTH,

@@ -15,7 +15,7 @@ from archiver.db.query_sql import SearchContext, is_full_text
 from archiver.db.search import SearchRequest
 from archiver.db.snapshots import SnapshotRow
 from archiver.errors import InputError, InvalidQuery, InvalidUrl
-from archiver.helpers import well_formed
+from archiver.http.text_decoders import well_formed
 from archiver.http.urls import parse_entry_url
 from archiver.model.capture import HashUrl
 from archiver.model.entry import Entry

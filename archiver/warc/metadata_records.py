@@ -19,7 +19,7 @@ from datetime import datetime
 from typing import Any
 
 from archiver.errors import InvalidRecord
-from archiver.helpers import well_formed
+from archiver.http.text_decoders import well_formed
 from archiver.http.timestamps import read_iso, write_iso
 from archiver.model.annotation import Annotation, Colour, Highlight
 from archiver.model.capture import HashUrl, RecordId, Timestamp

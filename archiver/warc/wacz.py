@@ -21,8 +21,8 @@ from typing import IO, TYPE_CHECKING, BinaryIO
 from isal import igzip
 
 from archiver.errors import UnreadableFile
-from archiver.helpers import well_formed
 from archiver.http.surt import surt
+from archiver.http.text_decoders import well_formed
 from archiver.http.timestamps import to_datetime, write_iso
 from archiver.model.capture import Capture
 from archiver.model.entry import Snapshot

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from archiver.formats.list_writer import Heading
 from archiver.formats.seeds import bounded, seed_of
-from archiver.helpers import well_formed
+from archiver.http.text_decoders import well_formed
 from archiver.model.annotation import Annotation, Colour, Highlight, write_source_record
 from archiver.model.capture import HashUrl
 from archiver.model.entry import Entry, ExportedEntry

@@ -4,7 +4,7 @@ import base64
 import json
 from itertools import pairwise, product
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from archiver.http.text_decoders import (
@@ -17,6 +17,7 @@ from archiver.http.text_decoders import (
     encode_part,
     encode_query,
     lookup,
+    well_formed,
 )
 from tests.chromium import new_page
 
@@ -152,3 +153,17 @@ def test_encodings_known_only_to_python_are_not_labels():
         *("unicode_escape", "undefined", "punycode", "\x0butf-8", "\u212aoi8-r", "utf-8\0", ""),
     ]:
         assert lookup(label) is None
+
+
+@given(st.text(st.characters()))
+@example("a\ud800\udfffb")
+def test_any_text_can_be_written(text):
+    written = well_formed(text)
+
+    written.encode()
+    assert len(written) == len(text)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_valid_text_is_unchanged(text):
+    assert well_formed(text) == text
