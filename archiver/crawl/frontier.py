@@ -165,6 +165,12 @@ class Frontier:
             conn, owner=self._owner, count=room, per_host=per_host, hosts=hosts, now=now
         )
 
+    def responded(self, lease: Lease) -> None:
+        """Allow more active pages of a host, because it has responded."""
+        host = self._hosts[lease.entry.host]
+        host.allowed = min(4 * host.allowed, self._per_host)
+        self._start(host)
+
     def finished(self, lease: Lease, *, responded: bool) -> list[Lease]:
         """Record the end of a visit and start the next one.
 
@@ -178,15 +184,13 @@ class Frontier:
         self._unfinished -= 1
         host = self._hosts[lease.entry.host]
         host.active -= 1
-        if not responded:
-            host.allowed = 1
-        else:
-            host.allowed = min(4 * host.allowed, self._per_host)
         surplus = [] if responded else [*host.waiting]
-        if surplus:
+        if responded:
+            self.responded(lease)
+        else:
+            host.allowed = 1
             host.waiting.clear()
             self._unfinished -= len(surplus)
-        self._start(host)
         if not (host.active or host.waiting or host.timer) and len(self._hosts) > REMEMBERED_HOSTS:
             del self._hosts[lease.entry.host]
         return surplus

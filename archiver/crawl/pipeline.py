@@ -181,7 +181,8 @@ class Pipeline:
         """Visit the page of a lease, or fetch it from a public archive."""
         if lease.rescue:
             return await self._archive_fetcher.fetch_page(lease)
-        return await visit(self._context, self._requisites, lease)
+        on_response = partial(self._frontier.responded, lease)
+        return await visit(self._context, self._requisites, lease, on_response)
 
     def _timed_out(self, lease: Lease, failure: Failure, at: datetime) -> VisitResult | None:
         """Return the result of a timeout at a dead host; None if a normal retry should follow.

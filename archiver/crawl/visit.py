@@ -1,6 +1,7 @@
 """Visit of a page: redirects, page, requisites and article."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -68,8 +69,10 @@ async def inspect_page(
 _NOTHING = Failure(FailureKind.INTERNAL, "The visit had no result.")
 
 
-async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> Visit:
-    """Fetch the page of a lease with its requisites.
+async def visit(
+    context: CrawlContext, requisites: Requisites, lease: Lease, on_response: Callable[[], None]
+) -> Visit:
+    """Fetch the page of a lease with its requisites; call ``on_response`` after each response.
 
     Raises:
         FetchError: the page can't be fetched now.
@@ -84,6 +87,7 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
             if inspection is None:
                 raise
             break  # keep the page that has the refresh, because its target can't be fetched
+        on_response()
         first = chain.first or page
         inspection = await inspect_page(
             context, page, reads=not (lease.render or _is_extraction_deferred(context))

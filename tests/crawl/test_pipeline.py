@@ -31,6 +31,20 @@ async def test_a_crawl_runs_until_the_queue_is_empty(crawl, live):
     assert all(live.requests[f"/page{number}"] == 1 for number in range(20))
 
 
+async def test_a_host_that_responded_gets_more_pages_before_the_first_is_complete(crawl, live):
+    async def style_sheet(_):
+        await live.wait_for_request("/second")
+        return web.Response(text="p {}", content_type="text/css")
+
+    live.add_handler("/site.css", style_sheet)
+    first = live.article("first", head='<link rel="stylesheet" href="/site.css">')
+    await crawl.queue(first, live.article("second"))
+
+    await crawl.run()
+
+    assert [each.state for each in await crawl.jobs()] == [State.SAVED] * 2
+
+
 async def test_resources_in_link_headers_and_of_framed_svgs_are_archived(crawl, live):
     dot = live.put("/dot.png", "x", kind="image/png")
     drawing = f"<svg xmlns='http://www.w3.org/2000/svg'><image href='{dot}'/></svg>"
