@@ -15,8 +15,9 @@ from archiver.browser.chromium import find_browser, user_agent, version_of
 from archiver.browser.page import Page, RenderedPage, Screenshot, open_page
 from archiver.browser.process import Browser, Launch, sweep_profiles
 from archiver.browser.request_gate import Gate, GateHandlers, connect, make_gate_key
+from archiver.browser.view_similarity import read_png, similarity_of, words_contained
 from archiver.crawl.browser_requests import Traffic
-from archiver.crawl.rendering_policy import BrowserServices, Fidelity, Rendered
+from archiver.crawl.rendering_policy import BrowserServices, Rendered
 from archiver.crawl.visit_result import FetchedResponse
 from archiver.errors import BrowserError, FetchError
 from archiver.http.requests import with_initiators
@@ -95,16 +96,20 @@ class Chromium:
             shown_page = await _show_and_read(tab, traffic, page.address, is_checked=reload)
             renditions = [_page_rendition(shown_page)]
             source = await tab.source() if reload else ""
-            fidelity = Fidelity()
+            similarity = words = None
             with suppress(TimeoutError, BrowserError):
                 async with asyncio.timeout_at((until.when() or 0) - 1):
                     await _take_screenshots(tab, traffic, renditions)
-                    fidelity = await _compare(tab, traffic, shown_page)
+                    similarity, words = await _compare(tab, traffic, shown_page)
         if not {each.kind for each in renditions} >= _SCREENSHOTS:
             traffic.limits.add(Limit.PICTURES)
         rendered = _rendered(page, traffic, shown_page, renditions)
         return replace(
-            rendered, jar=page.jar, fidelity=fidelity, source=_with_scripts(rendered, source)
+            rendered,
+            jar=page.jar,
+            picture=similarity,
+            words=words,
+            source=_with_scripts(rendered, source),
         )
 
     async def stop(self) -> None:
@@ -275,8 +280,11 @@ async def _take_screenshots(tab: Page, traffic: Traffic, renditions: list[NewRen
                 traffic.limits.add(Limit.HEIGHT)
 
 
-async def _compare(tab: Page, traffic: Traffic, shown_page: RenderedPage) -> Fidelity:
-    """Compare a page with its archived document, which is shown without scripts."""
+async def _compare(tab: Page, traffic: Traffic, shown_page: RenderedPage) -> tuple[int, int]:
+    """Compare a page with its archived document, which is shown without scripts.
+
+    Return the percentage of the screenshot that looks the same, and of the words that remain.
+    """
     before, words = await tab.small_screenshot(), await tab.text()
     # Another URL is used, because the browser may have cached the response of the page's own URL.
     url = f"{shown_page.url}{'&' if '?' in shown_page.url else '?'}as-it-stood"
@@ -286,14 +294,12 @@ async def _compare(tab: Page, traffic: Traffic, shown_page: RenderedPage) -> Fid
         await _wait_until_idle(tab, traffic, STILL_SECONDS)
         after = await tab.small_screenshot()
         words_after = await tab.text()
-    return await asyncio.to_thread(_fidelity, before, after, words, words_after)
-
-
-def _fidelity(before: Screenshot, after: Screenshot, words: str, words_after: str) -> Fidelity:
-    from archiver.browser.view_similarity import read_png, similarity_of, words_contained
-
-    similarity = similarity_of(read_png(before.content), read_png(after.content))
-    return Fidelity(similarity, words_contained(words, words_after))
+    return await asyncio.to_thread(
+        lambda: (
+            similarity_of(read_png(before.content), read_png(after.content)),
+            words_contained(words, words_after),
+        )
+    )
 
 
 def _page_rendition(shown_page: RenderedPage) -> NewRendition:

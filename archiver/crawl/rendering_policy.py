@@ -6,7 +6,7 @@ browser imports it.
 
 import asyncio
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
@@ -70,19 +70,6 @@ class BrowserServices:
 
 
 @dataclass(frozen=True, slots=True)
-class Fidelity:
-    """Shares of a rendered page that remain without scripts, in percent; None if unknown.
-
-    Attributes:
-        picture: share of the screenshot that looks the same without scripts.
-        words: share of the words that are present without scripts.
-    """
-
-    picture: int | None = None
-    words: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Rendered:
     """Page rendered in a browser.
 
@@ -91,7 +78,8 @@ class Rendered:
         renditions: files made by the browser, such as screenshots; the first is the saved document.
         document: the saved document, as input of the article extraction.
         loaded: outcomes of all resources of the page, including those that scripts loaded.
-        fidelity: share of the page that is visible without scripts.
+        picture, words: percentage of the screenshot that looks the same without scripts, and of the
+            words that are present without scripts; None if unknown.
         initiators: hosts of the navigations that led to the page.
         jar: the cookies set during the visit.
         excluded_responses: record ids of responses to requests other than GET, and of partial
@@ -106,7 +94,8 @@ class Rendered:
     renditions: tuple[NewRendition, ...]
     document: Document
     loaded: tuple[RequisiteOutcome, ...] = ()
-    fidelity: Fidelity = field(default_factory=Fidelity)
+    picture: int | None = None
+    words: int | None = None
     initiators: frozenset[str] = frozenset()
     jar: VisitCookies | None = None
     excluded_responses: tuple[RecordId, ...] = ()

@@ -227,8 +227,8 @@ async def _visit_rendered(
         renditions=(*rendered.renditions, *preview_images),
         appearance=replace(
             discovery.appearance,
-            picture=rendered.fidelity.picture,
-            words=rendered.fidelity.words,
+            picture=rendered.picture,
+            words=rendered.words,
             limits=rendered.limits,
         ),
         excluded_responses=rendered.excluded_responses,

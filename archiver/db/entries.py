@@ -9,6 +9,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from sqlalchemy import (
+    ColumnElement,
     Row,
     Select,
     bindparam,
@@ -331,28 +332,28 @@ async def existing_rows(conn: AsyncConnection, ids: Collection[int]) -> set[int]
 
 async def latest_of(conn: AsyncConnection, keys: Sequence[HashUrl]) -> dict[HashUrl, Timestamp]:
     """Return the timestamp of the newest snapshot by hash_url, for entries with snapshots."""
-    rows = await conn.execute(
-        select(entry.c.hash_url, entry.c.latest).where(
-            entry.c.hash_url.in_(text_values(keys)), entry.c.latest.is_not(None)
-        )
-    )
-    return {HashUrl(key): Timestamp(f"{latest:014d}") for key, latest in rows}
+    latest = await _by_hash(conn, entry.c.latest, keys)
+    return {key: Timestamp(f"{each:014d}") for key, each in latest.items() if each}
 
 
 async def states_of(conn: AsyncConnection, keys: Sequence[HashUrl]) -> dict[HashUrl, State]:
     """Return the states of existing entries by hash_url."""
-    rows = await conn.execute(
-        select(entry.c.hash_url, entry.c.state).where(entry.c.hash_url.in_(text_values(keys)))
-    )
-    return {HashUrl(key): State(state) for key, state in rows}
+    return {key: State(state) for key, state in (await _by_hash(conn, entry.c.state, keys)).items()}
 
 
 async def rows_of(conn: AsyncConnection, keys: Sequence[str]) -> dict[HashUrl, int]:
     """Return the row ids of existing entries by hash_url."""
+    return await _by_hash(conn, entry.c.id, keys)
+
+
+async def _by_hash(
+    conn: AsyncConnection, column: ColumnElement[Any], keys: Sequence[str]
+) -> dict[HashUrl, Any]:
+    """Return the values of a column of existing entries by hash_url."""
     rows = await conn.execute(
-        select(entry.c.hash_url, entry.c.id).where(entry.c.hash_url.in_(text_values(keys)))
+        select(entry.c.hash_url, column).where(entry.c.hash_url.in_(text_values(keys)))
     )
-    return {HashUrl(key): row for key, row in rows}
+    return {HashUrl(key): value for key, value in rows}
 
 
 async def of_documents(conn: AsyncConnection, documents: Sequence[int]) -> dict[int, int]:

@@ -10,30 +10,23 @@ import bz2
 import gzip
 import io
 import lzma
-import sys
-import zlib
-from collections.abc import Callable
-from typing import IO, TYPE_CHECKING, BinaryIO, cast
-
-if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
-
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
-
 import os
+import sys
 import tarfile
 import zipfile
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+import zlib
+from collections.abc import Callable, Iterator
+from typing import IO, TYPE_CHECKING, BinaryIO, cast
 
 from archiver.errors import UnreadableFile
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark, broken
 from archiver.warc.wacz import central_directory_bytes
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -87,7 +80,8 @@ class Members:
     def __init__(self, stream: BinaryIO) -> None:
         self._archive = _open_zip(stream)
         length = stream.seek(0, os.SEEK_END)
-        self._budget = _DecompressionBudget(max(ALLOWED_OF_ALL, length * GROWTH_OF_ALL))
+        self._remaining = max(ALLOWED_OF_ALL, length * GROWTH_OF_ALL)
+        self._refused: dict[str, None] = {}
         members = self._archive.infolist() if self._archive else []
         self._first_left_out = next((each.filename for each in members[MAX_MEMBERS:]), "")
         named = [each.filename for each in members[:MAX_MEMBERS] if not each.is_dir()]
@@ -103,7 +97,27 @@ class Members:
         if member is None or info is None:
             return io.BytesIO(b"")
         most = max(BASE_ALLOWANCE, info.compress_size * MAX_GROWTH)
-        return io.BufferedReader(_Member(member, most, self._budget, name), 1 << 16)
+        return io.BufferedReader(ReadStream(self._limited(member, name, most)), 1 << 16)
+
+    def _limited(self, member: IO[bytes], name: str, most: int) -> Callable[[int], bytes]:
+        """Return a function that reads a member up to the limits, or up to damaged data."""
+        remaining = most
+
+        def read(size: int) -> bytes:
+            nonlocal remaining
+            allowed = min(size, remaining, self._remaining)
+            try:
+                piece = member.read(allowed or 1)
+            except _READ_ERRORS:
+                return b""
+            if piece and not allowed:
+                self._refused[name] = None
+                return b""
+            remaining -= len(piece)
+            self._remaining -= len(piece)
+            return piece
+
+        return read
 
     def read(self, name: str, most: int) -> bytes:
         """Read the first ``most`` bytes of a member."""
@@ -112,18 +126,10 @@ class Members:
 
     def left_out(self) -> Iterator[Bookmark]:
         """Yield a problem for each member that was not read completely because of the limits."""
-        for name in self._budget.refused:
+        for name in self._refused:
             yield broken(name, _UNPACKED_TOO_MUCH)
         if self._first_left_out:
             yield broken(self._first_left_out, _TOO_MANY)
-
-
-@dataclass(slots=True)
-class _DecompressionBudget:
-    """Number of bytes that may still be decompressed, and members that exceeded a size limit."""
-
-    remaining: int
-    refused: dict[str, None] = field(default_factory=dict)
 
 
 def member_names(stream: BinaryIO) -> tuple[str, ...]:
@@ -142,41 +148,22 @@ def _open_zip(stream: BinaryIO) -> zipfile.ZipFile | None:
         return None
 
 
-class _Member(io.RawIOBase):
-    """Stream of a member up to the size limits; it ends at damaged data."""
+class ReadStream(io.RawIOBase):
+    """Stream of what a function returns, given a number of bytes; it ends at an empty result."""
 
-    def __init__(
-        self, member: IO[bytes], most: int, budget: _DecompressionBudget, name: str
-    ) -> None:
-        self._member = member
-        self._remaining = most
-        self._budget = budget
-        self._name = name
+    def __init__(self, read: Callable[[int], bytes]) -> None:
+        self._read_piece = read
 
     def readable(self) -> bool:
         """Return True."""
         return True
 
     def readinto(self, buffer: "WriteableBuffer", /) -> int:
-        """Read the next bytes; return 0 at the end or at damaged data."""
+        """Read the next bytes; return 0 at the end."""
         target = memoryview(buffer)
-        size = min(len(target), self._remaining, self._budget.remaining)
-        try:
-            piece = self._member.read(size or 1)
-        except _READ_ERRORS:
-            return 0
-        if piece and not size:
-            self._budget.refused[self._name] = None
-            return 0
-        self._remaining -= len(piece)
-        self._budget.remaining -= len(piece)
+        piece = self._read_piece(len(target))
         target[: len(piece)] = piece
         return len(piece)
-
-    def close(self) -> None:
-        """Close the stream and the member."""
-        self._member.close()
-        super().close()
 
 
 def _is_system_file(name: str) -> bool:
@@ -277,9 +264,26 @@ def is_packed(head: bytes) -> bool:
 
 
 def unpacked(packed: BinaryIO, head: bytes) -> BinaryIO:
-    """Return a stream of the decompressed content, including ``head``."""
+    """Return a stream of the decompressed content, including ``head``.
+
+    The file may consist of several compressed streams. The stream ends at damage or at the limit.
+    """
     opener = next(each for signature, each in _OPENERS.items() if head.startswith(signature))
-    return io.BufferedReader(_Decompressed(packed, opener), _PIECE)
+    counted = _CountedFile(packed)
+    content, written = opener(cast("IO[bytes]", counted)), 0
+
+    def read(size: int) -> bytes:
+        nonlocal written
+        if written >= min(MAX_BYTES, max(UNPACKED_ALLOWANCE, counted.count * MAX_GROWTH)):
+            return b""
+        try:
+            piece = content.read1(size)
+        except _UNPACK_ERRORS:
+            return b""
+        written += len(piece)
+        return piece
+
+    return io.BufferedReader(ReadStream(read), _PIECE)
 
 
 class _CountedFile:
@@ -294,30 +298,3 @@ class _CountedFile:
         data = self._file.read(size)
         self.count += len(data)
         return data
-
-
-class _Decompressed(io.RawIOBase):
-    """Decompressed content of a file, which may consist of several concatenated streams."""
-
-    def __init__(self, packed: BinaryIO, opener: Callable[[IO[bytes]], io.BufferedIOBase]) -> None:
-        self._packed = _CountedFile(packed)
-        self._content = opener(cast("IO[bytes]", self._packed))
-        self._written = 0
-
-    def readable(self) -> bool:
-        """Return True."""
-        return True
-
-    def readinto(self, buffer: "WriteableBuffer", /) -> int:
-        """Decompress the next bytes; return 0 at the end, at damage or at the size limit."""
-        target = memoryview(buffer)
-        most = min(MAX_BYTES, max(UNPACKED_ALLOWANCE, self._packed.count * MAX_GROWTH))
-        if self._written >= most:
-            return 0
-        try:
-            piece = self._content.read1(len(target))
-        except _UNPACK_ERRORS:
-            return 0
-        target[: len(piece)] = piece
-        self._written += len(piece)
-        return len(piece)

@@ -6,16 +6,13 @@ to the size of the file, because generated columns can produce more data than th
 """
 
 import io
+import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing, suppress
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 from urllib.parse import quote
 
 from archiver.formats.source_file import SourceFile
-
-if TYPE_CHECKING:
-    from sqlite3 import Connection, Cursor
 
 SIGNATURE = b"SQLite format 3\0"
 MAX_VALUE = 8 << 20
@@ -71,7 +68,6 @@ def query_rows(stream: BinaryIO, query: str) -> Iterator[Mapping[str, Any]]:
         DatabaseDamagedError: the database, or the rest of it, cannot be read, or a limit is
             exceeded.
     """
-    sqlite3 = import_module("sqlite3")
     try:
         with closing(_open(stream)) as conn:
             steps = iter(range(MAX_STEPS // _STEPS_PER_CALL))
@@ -83,7 +79,7 @@ def query_rows(stream: BinaryIO, query: str) -> Iterator[Mapping[str, Any]]:
         raise DatabaseDamagedError(str(error)) from error
 
 
-def _limited(cursor: "Cursor", length: int) -> Iterator[Mapping[str, Any]]:
+def _limited(cursor: sqlite3.Cursor, length: int) -> Iterator[Mapping[str, Any]]:
     steps = BASE_ALLOWANCE + MAX_GROWTH * length
     for each in cursor:
         row = dict(each)
@@ -93,8 +89,7 @@ def _limited(cursor: "Cursor", length: int) -> Iterator[Mapping[str, Any]]:
         yield row
 
 
-def _open(stream: BinaryIO) -> "Connection":
-    sqlite3 = import_module("sqlite3")
+def _open(stream: BinaryIO) -> sqlite3.Connection:
     name = getattr(stream, "name", None)
     if isinstance(name, str):
         conn = sqlite3.connect(f"file:{quote(name)}?mode=ro&immutable=1", uri=True)
@@ -109,8 +104,7 @@ def _open(stream: BinaryIO) -> "Connection":
     conn.execute("PRAGMA query_only = ON")
     conn.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE)
     conn.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
-    opened: Connection = conn
-    return opened
+    return conn
 
 
 def _text(value: bytes) -> str:
