@@ -11,15 +11,19 @@ import asyncio
 import json
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import chain
 
+from archiver.crawl.stored_content import read_snapshot_record
 from archiver.crawl.visit_result import UnwantedVisit, replay_urls
 from archiver.db import captures as db_captures
-from archiver.db import deletions, entries, snapshot_resources, tombstones
+from archiver.db import deletions, entries, snapshot_resources, snapshots, tombstones
 from archiver.db.deletions import RestoredBatch
 from archiver.db.engine import AsyncConnection
-from archiver.db.snapshot_resources import MAX_ROUNDS, KnownCapture, SnapshotSources
+from archiver.db.snapshot_resources import MAX_ROUNDS, KnownCapture
+from archiver.db.snapshots import SnapshotRow
 from archiver.errors import StoreError
 from archiver.http.timestamps import to_datetime
 from archiver.model.capture import HashUrl, RecordId, Timestamp
@@ -30,7 +34,7 @@ from archiver.model.deletion import (
     RemainingArticle,
     new_id,
 )
-from archiver.warc.metadata_records import SnapshotRecord, read_entry_record, write_deletion
+from archiver.warc.metadata_records import SnapshotRecord, write_deletion
 from archiver.warc.segments import SegmentStore
 
 MOVE_BATCH = 250
@@ -57,11 +61,11 @@ async def delete_entries(
         number: id of the deletion, for undo.
     """
     deleted = await entries.with_revisions(conn, entry_ids)
-    sources = await snapshot_resources.of_entries(conn, [*deleted])
-    records = await asyncio.to_thread(_read_all, store, sources)
-    replayed = [each for one in sources for each in _replayed_urls(one, records[one.id])]
+    rows = await _snapshots_of(conn, [*deleted])
+    records = await asyncio.to_thread(_read_all, store, rows)
+    replayed = [each for one in rows for each in _replayed_urls(one, records[one.row_id])]
     entry_urls = {each.entry.url for each in deleted.values()}
-    captures = await _captures_to_delete(conn, replayed, entry_urls, {one.id for one in sources})
+    captures = await _captures_to_delete(conn, replayed, entry_urls, {one.row_id for one in rows})
     excluded = await _existing_excluded_responses(
         conn, [each.excluded_responses for each in records.values() if each]
     )
@@ -70,9 +74,7 @@ async def delete_entries(
         DeletedEntry(
             each.entry.hash_url,
             each.generation,
-            tuple(
-                DeletedSnapshot(one.timestamp, one.page) for one in sources if one.entry_id == row
-            ),
+            tuple(_deleted_snapshot(one) for one in rows if one.entry_id == row),
         )
         for row, each in deleted.items()
     ]
@@ -89,19 +91,19 @@ async def delete_snapshots(
     number: int,
 ) -> int:
     """Delete some, but not all, snapshots of an entry; return how many were deleted."""
-    all_of_it = await snapshot_resources.of_entries(conn, [entry_id])
-    dead = [each for each in all_of_it if each.timestamp in timestamps]
+    all_of_it = await _snapshots_of(conn, [entry_id])
+    dead = [each for each in all_of_it if each.snapshot.timestamp in timestamps]
     if not dead:
         return 0
     records = await asyncio.to_thread(_read_all, store, all_of_it)
-    replayed = [each for one in dead for each in _replayed_urls(one, records[one.id])]
-    captures = await _captures_to_delete(conn, replayed, set(), {one.id for one in dead})
+    replayed = [each for one in dead for each in _replayed_urls(one, records[one.row_id])]
+    captures = await _captures_to_delete(conn, replayed, set(), {one.row_id for one in dead})
     living = [each for each in all_of_it if each not in dead]
     articles = await asyncio.to_thread(_own_articles, store, living, records)
-    removed = await deletions.delete_snapshots(conn, [each.id for each in dead], number=number)
-    snapshots = tuple(DeletedSnapshot(each.timestamp, each.page) for each in dead)
-    deleted = DeletedEntry(dead[0].hash_url, None, snapshots, articles)
-    gone_too = [named.excluded_responses for one in dead if (named := records[one.id])]
+    removed = await deletions.delete_snapshots(conn, [each.row_id for each in dead], number=number)
+    deleted_snapshots = tuple(map(_deleted_snapshot, dead))
+    deleted = DeletedEntry(dead[0].snapshot.hash_url, None, deleted_snapshots, articles)
+    gone_too = [named.excluded_responses for one in dead if (named := records[one.row_id])]
     await _record_deletion(
         conn, [deleted], captures, await _existing_excluded_responses(conn, gone_too), number=number
     )
@@ -144,12 +146,12 @@ async def delete_named(conn: AsyncConnection, *, after: int, bin_after: int | No
         return
     named = await tombstones.undeleted_entries(conn)
     await deletions.erase_entries(conn, _not_after(named, bin_after))
-    snapshots = await tombstones.undeleted_snapshots(conn)
-    await deletions.erase_snapshots(conn, _not_after(snapshots, bin_after))
+    single = await tombstones.undeleted_snapshots(conn)
+    await deletions.erase_snapshots(conn, _not_after(single, bin_after))
     if bin_after is not None:
-        for number in sorted({*named.values(), *snapshots.values()}):
+        for number in sorted({*named.values(), *single.values()}):
             if number > bin_after:
-                await _move_to_bin(conn, number, named, snapshots)
+                await _move_to_bin(conn, number, named, single)
     await deletions.delete_named_captures(conn, after=after)
 
 
@@ -158,14 +160,14 @@ def _not_after(numbers: Mapping[int, int], bin_after: int | None) -> list[int]:
 
 
 async def _move_to_bin(
-    conn: AsyncConnection, number: int, named: Mapping[int, int], snapshots: Mapping[int, int]
+    conn: AsyncConnection, number: int, named: Mapping[int, int], single: Mapping[int, int]
 ) -> None:
     """Move the entries and single snapshots of the deletion ``number`` to the bin."""
     rows = [row for row, each in named.items() if each == number]
     for start in range(0, len(rows), MOVE_BATCH):
         await deletions.delete_entries(conn, rows[start : start + MOVE_BATCH], number=number)
-    single = [row for row, each in snapshots.items() if each == number]
-    await deletions.delete_snapshots(conn, single, number=number)
+    of_this = [row for row, each in single.items() if each == number]
+    await deletions.delete_snapshots(conn, of_this, number=number)
 
 
 async def move_earlier_to_bin(conn: AsyncConnection, generations: Mapping[HashUrl, int]) -> None:
@@ -228,8 +230,8 @@ async def _still_deleted(
     A capture is deleted again unless a snapshot that is not deleted is replayed from it.
     """
     recorded, named = await tombstones.recorded(conn, batch.record)
-    sources = await snapshot_resources.of_entries(conn, batch.entry_ids)
-    records = await asyncio.to_thread(_read_all, store, sources)
+    rows = await _snapshots_of(conn, batch.entry_ids)
+    records = await asyncio.to_thread(_read_all, store, rows)
     captures = await snapshot_resources.by_ids(conn, batch.captures)
     revised = await entries.with_revisions(conn, batch.entry_ids)
     entry_urls = {each.entry.url for each in revised.values()}
@@ -370,37 +372,42 @@ def _seconds(timestamp: int) -> float:
     return to_datetime(Timestamp(f"{timestamp:014d}")).timestamp()
 
 
-def _replayed_urls(sources: SnapshotSources, record: SnapshotRecord | None) -> list[ReplayedUrl]:
+async def _snapshots_of(conn: AsyncConnection, entry_ids: Sequence[int]) -> list[SnapshotRow]:
+    """Return all snapshots of entries, oldest first."""
+    rows = chain.from_iterable((await snapshots.of_entries(conn, entry_ids)).values())
+    return sorted(rows, key=lambda each: (each.snapshot.timestamp, each.row_id))
+
+
+def _deleted_snapshot(row: SnapshotRow) -> DeletedSnapshot:
+    return DeletedSnapshot(row.snapshot.timestamp, row.snapshot.capture.record_id)
+
+
+def _replayed_urls(row: SnapshotRow, record: SnapshotRecord | None) -> list[ReplayedUrl]:
     """Return the URLs that a snapshot is replayed from; ``record`` is None if it is unreadable."""
-    urls = replay_urls(sources.url, sources.final_url, record.requisites if record else ())
-    return [ReplayedUrl(url, int(sources.timestamp)) for url in urls]
+    snapshot = row.snapshot
+    urls = replay_urls(snapshot.url, snapshot.final_url, record.requisites if record else ())
+    return [ReplayedUrl(url, int(snapshot.timestamp)) for url in urls]
 
 
-def _read_all(
-    store: SegmentStore, sources: Sequence[SnapshotSources]
-) -> dict[int, SnapshotRecord | None]:
+def _read_all(store: SegmentStore, rows: Sequence[SnapshotRow]) -> dict[int, SnapshotRecord | None]:
     """Read the records of snapshots, by row id; None for an unreadable record."""
-    return {each.id: _read(store, each) for each in sources}
-
-
-def _read(store: SegmentStore, sources: SnapshotSources) -> SnapshotRecord | None:
-    try:
-        entry_record = read_entry_record(store.read(sources.record).block.read())
-    except StoreError:
-        return None
-    return entry_record.snapshot if entry_record else None
+    records: dict[int, SnapshotRecord | None] = {each.row_id: None for each in rows}
+    for each in rows:
+        with suppress(StoreError):
+            records[each.row_id] = read_snapshot_record(store, each.record)
+    return records
 
 
 def _own_articles(
     store: SegmentStore,
-    living: Sequence[SnapshotSources],
+    living: Sequence[SnapshotRow],
     records: Mapping[int, SnapshotRecord | None],
 ) -> tuple[RemainingArticle, ...]:
     """Return the articles of remaining snapshots whose records refer to a deleted snapshot."""
     articles = []
     for each in living:
-        snapshot = records[each.id]
-        if snapshot and snapshot.article_of:
-            article = store.read(each.article).id if each.article else RecordId("")
-            articles.append(RemainingArticle(each.timestamp, article))
+        record, article = records[each.row_id], each.snapshot.article
+        if record and record.article_of:
+            own = store.read(article).id if article else RecordId("")
+            articles.append(RemainingArticle(each.snapshot.timestamp, own))
     return tuple(articles)

@@ -8,51 +8,21 @@ insertion of snapshots fast; only deletions read the table.
 import asyncio
 from array import array
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from hashlib import md5
 
-from sqlalchemy import Select, select
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db.dialects import among, text_values
-from archiver.db.schema import capture, entry, need, segment, snapshot
+from archiver.db.schema import capture, need, snapshot
 from archiver.db.statements import OnConflict, insert_rows
 from archiver.http.surt import surt_key
-from archiver.model.capture import HashUrl, Location, RecordId, Timestamp
 
 _BATCH = 5_000
 """Maximum number of rows that one query returns."""
 MAX_ROUNDS = 20
 """Maximum length of a chain of redirects that is followed."""
-
-
-@dataclass(frozen=True, slots=True)
-class SnapshotSources:
-    """Snapshot with the data that is needed to find its resources.
-
-    Attributes:
-        id: row id of the snapshot.
-        entry_id: row id of the entry.
-        hash_url: identifier of the entry.
-        url: URL of the entry.
-        timestamp: timestamp of the snapshot.
-        final_url: URL of the page, after redirects.
-        capture_id: row id of the capture of the page.
-        page: record id of the capture of the page.
-        record: location of the metadata record, which lists the requisites of the page.
-        article: location of the conversion record; None if the page has no article.
-    """
-
-    id: int
-    entry_id: int
-    hash_url: HashUrl
-    url: str
-    timestamp: Timestamp
-    final_url: str
-    capture_id: int
-    page: RecordId
-    record: Location
-    article: Location | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +34,11 @@ class KnownCapture:
     timestamp: int
     redirect_to: str | None
     record_id: str
+
+
+_KNOWN = select(*(capture.c[each.name] for each in fields(KnownCapture))).order_by(
+    capture.c.timestamp, capture.c.id
+)
 
 
 def url_key(url: str) -> int:
@@ -92,13 +67,6 @@ async def store_packed(conn: AsyncConnection, lists: Mapping[int, bytes]) -> Non
     """Store hashes in the binary form that ``packed`` returns, by snapshot row id."""
     rows = [{"snapshot_id": row_id, "urls": urls} for row_id, urls in lists.items()]
     await insert_rows(conn, need, rows, OnConflict.REPLACE)
-
-
-async def of_entries(conn: AsyncConnection, entry_ids: Sequence[int]) -> list[SnapshotSources]:
-    """Return all snapshots of entries, oldest first."""
-    return await _sources(
-        conn, select(snapshot.c.id).where(snapshot.c.entry_id.in_(among(entry_ids)))
-    )
 
 
 async def snapshots_needing(
@@ -148,43 +116,6 @@ def _matching(
     return matching
 
 
-async def _sources(conn: AsyncConnection, ids: Select[int]) -> list[SnapshotSources]:
-    article, record = segment.alias("article_segment"), segment.alias("record_segment")
-    c = snapshot.c
-    rows = await conn.execute(
-        select(
-            *(c.id, c.entry_id, c.timestamp, c.final_url, c.capture_id),
-            *(c.metadata_offset, c.metadata_length, c.article_offset, c.article_length),
-            *(entry.c.hash_url, entry.c.url, capture.c.record_id),
-            record.c.name.label("record_segment"),
-            article.c.name.label("article_segment"),
-        )
-        .join(entry, entry.c.id == c.entry_id)
-        .join(capture, capture.c.id == c.capture_id)
-        .join(record, record.c.id == c.metadata_segment_id)
-        .outerjoin(article, article.c.id == c.article_segment_id)
-        .where(c.id.in_(ids))
-        .order_by(c.timestamp, c.id)
-    )
-    return [
-        SnapshotSources(
-            id=row.id,
-            entry_id=row.entry_id,
-            hash_url=HashUrl(row.hash_url),
-            url=row.url,
-            timestamp=Timestamp(f"{row.timestamp:014d}"),
-            final_url=row.final_url,
-            capture_id=row.capture_id,
-            page=RecordId(row.record_id),
-            record=Location(row.record_segment, row.metadata_offset, row.metadata_length),
-            article=Location(row.article_segment, row.article_offset, row.article_length)
-            if row.article_segment
-            else None,
-        )
-        for row in rows
-    ]
-
-
 async def connected(conn: AsyncConnection, urls: Collection[str]) -> dict[str, list[KnownCapture]]:
     """Return the captures of URLs, and of all URLs connected to them by redirects, by URL.
 
@@ -211,20 +142,13 @@ async def connected(conn: AsyncConnection, urls: Collection[str]) -> dict[str, l
 
 async def by_ids(conn: AsyncConnection, row_ids: Collection[int]) -> list[KnownCapture]:
     """Return the captures with these row ids, without deleted ones."""
-    c = capture.c
-    rows = await conn.execute(
-        select(c.id, c.url, c.timestamp, c.redirect_to, c.record_id).where(c.id.in_(among(row_ids)))
-    )
+    rows = await conn.execute(_KNOWN.where(capture.c.id.in_(among(row_ids))))
     return [KnownCapture(*row) for row in rows]
 
 
 async def _of_urls(conn: AsyncConnection, urls: Collection[str]) -> list[KnownCapture]:
-    c = capture.c
+    keys = text_values({surt_key(url) for url in urls})
     rows = await conn.execute(
-        select(c.id, c.url, c.timestamp, c.redirect_to, c.record_id)
-        .where(
-            c.surt.in_(text_values({surt_key(url) for url in urls})), c.url.in_(text_values(urls))
-        )
-        .order_by(c.timestamp, c.id)
+        _KNOWN.where(capture.c.surt.in_(keys), capture.c.url.in_(text_values(urls)))
     )
     return [KnownCapture(*row) for row in rows]
