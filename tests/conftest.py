@@ -15,9 +15,12 @@ from typing import Any
 import pytest
 from aiohttp import web
 from hypothesis import settings as hypothesis_settings
+from jinja2 import FileSystemBytecodeCache
 
 from archiver.app import App, open_app
 from archiver.config import Settings
+from archiver.web.rendering import environment
+from archiver.web.wording import wordings
 from tests.children_in_threads import choose_children
 from tests.chromium import chromium_path
 from tests.crawler import Crawl, crawler
@@ -40,8 +43,10 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Share compiled SQL statements, the compiled Playwright driver and compiled tests."""
+    """Share compiled SQL statements, templates, the Playwright driver and tests."""
     share_compiled_statements()
+    for wording in wordings().values():
+        environment(wording).bytecode_cache = FileSystemBytecodeCache(config.cache.mkdir("jinja"))
     os.environ.setdefault("NODE_COMPILE_CACHE", str(config.cache.mkdir("node")))
     if hasattr(config, "workerinput"):
         gc.disable()  # collected tests stay in memory
@@ -166,12 +171,18 @@ class LiveWeb:
 
 
 @pytest.fixture(scope="session")
-def prepared(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Prepared:
-    """Archives that are created once and copied."""
+def shared_directory(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """Directory of all test processes of a run."""
     base = tmp_path_factory.getbasetemp()
-    directory = (base if worker_id == "master" else base.parent) / "prepared"
+    directory = (base if worker_id == "master" else base.parent) / "shared"
     directory.mkdir(exist_ok=True)
-    return Prepared(directory)
+    return directory
+
+
+@pytest.fixture(scope="session")
+def prepared(shared_directory: Path) -> Prepared:
+    """Archives that are created once and copied."""
+    return Prepared(shared_directory)
 
 
 @pytest.fixture(scope="session")

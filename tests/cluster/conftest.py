@@ -14,11 +14,10 @@ from obstore.store import S3Store
 
 from archiver.config import Settings
 from archiver.crawl import dispatcher
-from archiver.db.engine import index_at
 from tests.cluster.archives import other_machine
 from tests.cluster.faulty_proxy import FaultyProxy
 from tests.cluster.s3_servers import REGION, Moto, s3_server
-from tests.postgres import SERVER, administer
+from tests.postgres import empty_index
 
 
 @dataclass(frozen=True)
@@ -82,23 +81,11 @@ def store(server, monkeypatch) -> Iterator[Store]:
         yield Store(name, server, proxy)
 
 
-@pytest.fixture(scope="session")
-def template() -> Iterator[str]:
-    """A PostgreSQL database with the schema; each test gets a copy."""
-    name = f"template_{uuid4().hex[:12]}"
-    administer(f"CREATE DATABASE {name}")
-    index_at(f"{SERVER}/{name}").prepare()
-    yield name
-    administer(f"DROP DATABASE {name} WITH (FORCE)")
-
-
 @pytest.fixture
-def address(template) -> Iterator[str]:
+def address(shared_directory: Path) -> Iterator[str]:
     """URL of an index in PostgreSQL without rows."""
-    name = f"index_{uuid4().hex[:12]}"
-    administer(f"CREATE DATABASE {name} TEMPLATE {template}")
-    yield f"{SERVER}/{name}"
-    administer(f"DROP DATABASE {name} WITH (FORCE)")
+    with empty_index(shared_directory) as url:
+        yield url
 
 
 @pytest.fixture

@@ -5,12 +5,11 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
-from uuid import uuid4
 
 import pytest
 
 from archiver.db import captures, search, segment_rows, visit_results
-from archiver.db.engine import AsyncConnection, Database, index_at
+from archiver.db.engine import AsyncConnection, Database
 from archiver.db.entries import Filters
 from archiver.db.query_sql import SearchContext, split
 from archiver.db.search import SearchRequest
@@ -22,7 +21,7 @@ from archiver.model.page import PageMetadata
 from archiver.model.seed import Seed
 from archiver.search.query_parser import parse_query
 from archiver.search.search_document import index_words
-from tests.postgres import SERVER, administer
+from tests.postgres import SERVER, empty_index
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 SEGMENT = "archiver-20260301120000-0123456789ab-00001.warc.gz"
@@ -42,28 +41,14 @@ def engine(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.fixture(scope="session")
-def template() -> Iterator[str]:
-    """A PostgreSQL database with the schema; each test gets a copy."""
-    name = f"template_{uuid4().hex}"
-    administer(f"CREATE DATABASE {name}")
-    index_at(f"{SERVER}/{name}").prepare()
-    yield name
-    administer(f"DROP DATABASE {name} WITH (FORCE)")
-
-
 @pytest.fixture
-def index_location(
-    engine: str, tmp_path: Path, request: pytest.FixtureRequest
-) -> Iterator[Path | str]:
+def index_location(engine: str, tmp_path: Path, shared_directory: Path) -> Iterator[Path | str]:
     """The test's index: a path, or the URL of a separate database."""
     if engine == "sqlite":
         yield tmp_path / "archive.sqlite3"
         return
-    name = f"index_{uuid4().hex}"
-    administer(f"CREATE DATABASE {name} TEMPLATE {request.getfixturevalue('template')}")
-    yield f"{SERVER}/{name}"
-    administer(f"DROP DATABASE {name} WITH (FORCE)")
+    with empty_index(shared_directory) as url:
+        yield url
 
 
 @pytest.fixture
