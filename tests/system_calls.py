@@ -65,6 +65,13 @@ class Trace:
             return list(_calls(lines))
 
 
+def killing(call: str, path: Path | None = None) -> tuple[str, ...]:
+    """Return the start of a command that kills a program at its first such call, about a path."""
+    about = ("-P", str(path)) if path else ()
+    strace = ("strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={call}")
+    return (*strace, *about, "-e", f"inject={call}:signal=SIGKILL:when=1")
+
+
 def traced_process(strace: int) -> psutil.Process:
     """Return the process started by a running strace with this id."""
     return psutil.Process(strace).children()[0]

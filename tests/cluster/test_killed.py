@@ -12,6 +12,7 @@ import pytest
 from archiver.app import open_app
 from archiver.services.reindex import reindex
 from tests.cluster.archives import other_machine, save, stored_content
+from tests.system_calls import killing
 
 
 @pytest.fixture
@@ -110,15 +111,8 @@ async def test_a_process_killed_while_it_syncs_new_records_loses_nothing(shared,
     async with open_app(shared) as archive:
         await archive.entries.save(urls, source="test")
 
-    assert await crawl(shared, *killing("fdatasync", None)) == signal.SIGKILL
+    assert await crawl(shared, *killing("fdatasync")) == signal.SIGKILL
 
     async with open_app(shared) as archive:
         await archive.crawling.work()
     await check(shared, tmp_path, urls)
-
-
-def killing(call, path):
-    """Return the start of a command line that kills a program at its first such system call."""
-    strace = ("strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={call}")
-    about = ("-P", str(path)) if path else ()
-    return (*strace, *about, "-e", f"inject={call}:signal=SIGKILL:when=1")

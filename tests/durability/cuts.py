@@ -8,6 +8,7 @@ from pathlib import Path
 from tests.system_calls import SYNCS, Disk
 
 FRAME_HEAD = 24
+CONTENT = "content but not sizes"
 LOSES: dict[str, Callable[[Disk], dict[str, bytes]]] = {
     "all that is not synced": Disk.synced_files,
     "half of the segments and the rest of the index": lambda disk: disk.half_of_unsynced(
@@ -16,18 +17,18 @@ LOSES: dict[str, Callable[[Disk], dict[str, bytes]]] = {
     "half of the index and the rest of the segments": lambda disk: disk.half_of_unsynced(
         segments=False
     ),
-    "content but not sizes": Disk.zeros_for_unsynced,
+    CONTENT: Disk.zeros_for_unsynced,
 }
 """Functions that return the files after a power cut, by what the cut loses."""
 
 
-def moments(recorded, lose) -> Iterator[tuple[dict[str, bytes], list]]:
+def moments(recorded, lose, states: set[bytes]) -> Iterator[tuple[dict[str, bytes], list]]:
     """Yield (files after a power cut, acknowledgements until then) for each relevant moment.
 
-    The moments are just before each sync, when most changes can be lost. Equal states are yielded
-    once. An acknowledgement changes no file, so the next state is checked against it.
+    The moments are just before each sync, when most changes can be lost. States in ``states`` were
+    yielded before. An acknowledgement changes no file, so the next state is checked against it.
     """
-    disk, acknowledged, states = Disk(recorded.data), [], set()
+    disk, acknowledged = Disk(recorded.data), []
     for call in recorded.calls:
         if call.name in SYNCS or _ends_a_transaction(call):
             yield from _if_new(lose(disk), acknowledged, states)

@@ -14,6 +14,7 @@ from archiver.config import Settings
 from archiver.model.listing import ListingQuery
 from archiver.services.reindex import reindex
 from tests.conftest import live_web
+from tests.system_calls import killing
 
 STEPS = [
     ("rename", ".{first}.new"),
@@ -99,10 +100,7 @@ def check_step(data: Path, before: tuple[object, ...], call: str, file: str) -> 
         "second": f"{stem}.3.warc.gz",
     }
     about = data / "warc" / file.format(**names)
-    inject = f"inject={call}:signal=SIGKILL:when=1"
-    strace = ("strace", "-f", "-qq", "-o", "/dev/null", "-P", str(about), "-e", f"trace={call}")
-
-    assert killed_compaction(data, *strace, "-e", inject) == signal.SIGKILL
+    assert killed_compaction(data, *killing(call, about)) == signal.SIGKILL
 
     shutil.copytree(data, again := data.with_name("again"))
     assert asyncio.run(content_of(data)) == before

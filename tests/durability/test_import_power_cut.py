@@ -11,6 +11,7 @@ import subprocess
 import sys
 from contextlib import closing
 from io import BytesIO
+from itertools import chain
 
 import pytest
 
@@ -28,9 +29,11 @@ BATCH = 4
 """Number of links per transaction."""
 NAME = "links.txt"
 LINKS = "".join(f"http://a.example/{number}\n" for number in range(MANY)).encode()
-LOST = "all that is not synced", Disk.synced_files
-KILLED = "nothing, for only the process died", Disk.all_changes
-"""Extreme losses; ``test_power_cut`` tests those in between with captures."""
+EXTREMES = (Disk.synced_files, Disk.all_changes)
+"""All that is not synced is lost, or nothing, because only the process died.
+
+``test_power_cut`` tests the losses in between with captures.
+"""
 ACCEPTED, READ = "accepted", "read"
 
 
@@ -73,6 +76,12 @@ def uploaded(tmp_path_factory):
     return TracedRun(data, calls, [acknowledged, read])
 
 
+def extreme_moments(recorded):
+    """Yield each state of the disk after a power cut, or after a kill of the process."""
+    states = set()
+    return chain(*(moments(recorded, lose, states) for lose in EXTREMES))
+
+
 async def rows_of(archive, number):
     """Return the result of each row in the report of an import."""
     report = b"".join([piece async for piece in archive.import_reports.json(number)])
@@ -106,15 +115,8 @@ async def test_an_import_by_command_survives_a_power_cut_or_can_be_repeated(
     traced_command, tmp_path
 ):
     rows_are_on_disk_before_a_report_or_an_acknowledgement(traced_command)
-    for lost, lose in (LOST, KILLED):
-        states = await check_import_by_command(traced_command, tmp_path / "data", lose)
-        assert {(0, 0, 0), (1, MANY, 1)} <= states, lost
-        assert lost == LOST[0] or (1, BATCH, 0) in states
-
-
-async def check_import_by_command(traced_command, data, lose):
-    states = set()
-    for files, acknowledged in moments(traced_command, lose):
+    data, states = tmp_path / "data", set()
+    for files, acknowledged in extreme_moments(traced_command):
         put_back(files, data)
         async with open_app(Settings(data=data)) as archive:
             statuses = await archive.import_statuses.recent()
@@ -130,7 +132,7 @@ async def check_import_by_command(traced_command, data, lose):
                 again = await archive.imports.read_file(BytesIO(LINKS), name=NAME)
                 assert (again.added, again.known) == (MANY - len(rows), len(rows))
                 assert entries_there(data) == MANY
-    return states
+    assert {(0, 0, 0), (1, BATCH, 0), (1, MANY, 1)} <= states
 
 
 async def test_an_uploaded_file_is_imported_completely_after_a_power_cut(
@@ -138,14 +140,8 @@ async def test_an_uploaded_file_is_imported_completely_after_a_power_cut(
 ):
     rows_are_on_disk_before_a_report_or_an_acknowledgement(uploaded)
     monkeypatch.setattr("archiver.services.crawling.POLL_SECONDS", 0.01)
-    for lost, lose in (LOST, KILLED):
-        states = await check_import_of_upload(uploaded, tmp_path / "data", lose)
-        assert {(0, 0), (1, 1), (1, 2)} <= states, lost
-
-
-async def check_import_of_upload(uploaded, data, lose):
-    states = set()
-    for files, acknowledged in moments(uploaded, lose):
+    data, states = tmp_path / "data", set()
+    for files, acknowledged in extreme_moments(uploaded):
         put_back(files, data)
         async with open_app(Settings(data=data)) as archive:
             statuses = await archive.import_statuses.recent()
@@ -164,4 +160,4 @@ async def check_import_of_upload(uploaded, data, lose):
             assert {each for _, each, _ in rows} <= {Outcome.ADDED, Outcome.KNOWN}
             assert [(row, url) for row, _, url in rows] == [(row, url) for row, _, url in ALL]
             assert entries_there(data) == MANY
-    return states
+    assert {(0, 0), (1, 1), (1, 2)} <= states
