@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from io import BufferedReader, BytesIO
 
-import aiohttp
 import pytest
 
 from archiver.db import imports
@@ -21,7 +20,6 @@ from tests.command_line import run_in_thread
 from tests.processes import batch_size_variables
 from tests.warcs import Warc
 
-MANY = 3_000
 UPLOADED = 240
 
 
@@ -96,31 +94,6 @@ async def test_a_killed_import_command_leaves_an_import_with_an_error(open_archi
         again = await archive.imports.read_file(BytesIO(links(0, 12_009)), name="again.txt")
 
     assert (again.read, again.known) == (12_009, status.added)
-
-
-async def test_a_killed_service_continues_an_upload_after_its_restart(open_archive, settings):
-    async with process(settings.data, "serve", "--port", "0") as service:
-        line = (await service.stdout.readline()).decode()
-        origin = line.split()[-1].rstrip("/")
-        async with aiohttp.ClientSession() as client:
-            url, body = f"{origin}/api/v1/imports?name=links.txt", BytesIO(links(0, MANY))
-            headers = {"Content-Type": "application/octet-stream"}
-            async with client.post(url, data=body, headers=headers) as answer:
-                import_document = await answer.json()
-            assert import_document["reading"]
-        service.kill()
-        await service.wait()
-    async with open_archive() as archive:
-        waiting = await archive.imports.status(import_document["id"])
-    async with open_archive() as archive:
-        await archive.imports.resume()
-        status = await until(archive, import_document["id"], lambda status: not status.is_unread)
-        await archive.imports.stop()
-
-    assert (waiting.reading, waiting.paused, waiting.error) == (False, True, "")
-    assert waiting.read < MANY
-    assert (status.read, status.added, status.merged, status.error) == (MANY, MANY, 0, "")
-    assert list((settings.data / "tmp").iterdir()) == []
 
 
 @pytest.fixture
