@@ -156,9 +156,11 @@ async def page_rendition(db, capture):
 async def test_a_wall_that_also_blocks_the_browser_is_not_archived(rendering, live):
     await rendering.queue(live.article("first"))
     await rendering.run()  # a host gets one request until it has responded
-    walls = {live.put(f"/{each}", WALLS[each]): each for each in ("Cloudflare", "HUMAN", "Sucuri")}
-    walls[live.put("/by-its-header", "Wait.", headers={"cf-mitigated": "challenge"})] = "Cloudflare"
-    walls[live.put("/by-its-status", WALLS["Kasada"], status=403)] = "Kasada"
+    walls = {
+        live.put("/by-its-page", WALLS["HUMAN"]): "HUMAN",
+        live.put("/by-its-header", "Wait.", headers={"cf-mitigated": "challenge"}): "Cloudflare",
+        live.put("/by-its-status", WALLS["Kasada"], status=403): "Kasada",
+    }
     await rendering.queue(*walls)
 
     await rendering.run()
