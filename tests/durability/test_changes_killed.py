@@ -23,7 +23,7 @@ from tests.warcs import Warc
 
 log = logging.getLogger(__name__)
 
-KILLS = 6
+KILLS = 4
 PAGES = 50
 MAX_SPARED = 3
 """Number of changes that a process completes before it is killed."""

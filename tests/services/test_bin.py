@@ -10,6 +10,7 @@ from sqlalchemy import update
 
 from archiver.db.schema import capture_table, entry_table, snapshot_table
 from archiver.errors import ConfigurationError, InputError, NotFound
+from archiver.services.deletion import BATCH
 from archiver.services.reindex import reindex
 from tests.conftest import filled_by, saved_url
 from tests.services.test_compaction import everything, on_disk, payload
@@ -142,7 +143,7 @@ async def test_of_two_simultaneous_deletions_one_finds_nothing(pages, archive):
 
 
 async def test_every_item_of_a_large_bin_is_restored(archive):
-    urls = [f"http://h.example/{number}" for number in range(1002)]
+    urls = [f"http://h.example/{number}" for number in range(BATCH + 2)]
     await archive.entries.save(urls, source="cli")
     for batch in (urls[:1], urls[1:]):
         await archive.deleting.entries(batch)
