@@ -120,7 +120,7 @@ class AtomicFile:
         except BaseException:
             Path(temporary).unlink(missing_ok=True)
             raise
-        _sync(folder)
+        sync_directory(folder)
 
 
 _Parsed = TypeVar("_Parsed")
@@ -163,12 +163,38 @@ class FollowedFile(Generic[_Parsed]):
         return self._value
 
 
-def _sync(directory: Path) -> None:
-    descriptor = os.open(directory, os.O_RDONLY)
+def make_directory(path: Path) -> None:
+    """Create a directory and its parents, accessible to their owner only.
+
+    The parent of each new directory is synced, so that its name survives a power loss.
+    """
+    if path.is_dir():
+        return
+    make_directory(path.parent)
+    path.mkdir(mode=PRIVATE_DIRECTORY, exist_ok=True)
+    sync_directory(path.parent)
+
+
+def sync_file(path: Path, *, within: Path) -> None:
+    """Fsync a file, its directory and the parents up to ``within``."""
+    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        os.fsync(descriptor)
+        os.fsync(file)
     finally:
-        os.close(descriptor)
+        os.close(file)
+    for directory in path.parents:
+        sync_directory(directory)
+        if directory == within:
+            return
+
+
+def sync_directory(path: Path) -> None:
+    """Fsync a directory, so that the names in it survive a power loss."""
+    file = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
 
 
 _Key = TypeVar("_Key")

@@ -20,9 +20,8 @@ from archiver.config import INDEX, SEGMENTS, Settings
 from archiver.crawl.crash_recovery import recover
 from archiver.db.engine import Database, Engines, SqliteIndex, index_at, is_same_index
 from archiver.errors import ConfigurationError, DiskNotWritable, IndexUnavailable, StoreError
-from archiver.helpers import AtomicFile
+from archiver.helpers import AtomicFile, sync_directory
 from archiver.logs import get_log
-from archiver.warc.durable_files import sync_directory
 from archiver.warc.locks import ArchiveLock, NoLock, RunLock
 from archiver.warc.segment_storage import SegmentStorage
 from archiver.warc.segments import SegmentStore

@@ -6,7 +6,6 @@ transaction that later writes would fail instead of waiting.
 
 import asyncio
 import fcntl
-import os
 import sqlite3
 import sys
 import time
@@ -35,7 +34,7 @@ from archiver.errors import (
     IndexNotWritable,
     IndexUnavailable,
 )
-from archiver.helpers import PRIVATE_DIRECTORY, run_to_completion
+from archiver.helpers import PRIVATE_DIRECTORY, run_to_completion, sync_directory
 
 if TYPE_CHECKING:
     from archiver.db.postgresql import PostgresIndex
@@ -300,11 +299,7 @@ class SqliteIndex:
         """
         self._remove("-wal", "-shm")
         self.replacement().path.replace(self.path)
-        directory = os.open(self.path.parent, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(directory)
-        finally:
-            os.close(directory)
+        sync_directory(self.path.parent)
 
     def _remove(self, *suffixes: str) -> None:
         for suffix in suffixes:

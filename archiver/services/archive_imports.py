@@ -32,11 +32,10 @@ from archiver.formats.archive_records import (
     read_lines,
     write_line,
 )
-from archiver.helpers import scratch_file
+from archiver.helpers import make_directory, scratch_file
 from archiver.model.imports import UNNAMED, RecordCounts, Rejected
 from archiver.model.seed import SavedPage
 from archiver.warc.decompression import Forward
-from archiver.warc.durable_files import make_directory
 from archiver.warc.foreign_files import ArchiveForm, ForeignArc, ForeignFile, ForeignWarc, recognise
 from archiver.warc.records import ORIGIN, one_line, upload_field
 from archiver.warc.temporary_lines import SpooledLines

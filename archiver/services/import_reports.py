@@ -27,7 +27,7 @@ from archiver.db import import_reports
 from archiver.db.engine import Database
 from archiver.errors import IndexUnavailable
 from archiver.formats.own_csv import escape_formula
-from archiver.helpers import open_for_writing
+from archiver.helpers import open_for_writing, sync_directory
 from archiver.logs import get_log
 from archiver.model.imports import Outcome, ReportRow
 from archiver.warc.metadata_records import FORMAT
@@ -188,11 +188,7 @@ def _sync(file: BinaryIO) -> None:
 
 def _put_in_place(part: Path, path: Path) -> None:
     part.replace(path)
-    directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(directory)
-    finally:
-        os.close(directory)
+    sync_directory(path.parent)
 
 
 def _files(directory: Path) -> list[Path]:

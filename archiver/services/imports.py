@@ -22,7 +22,7 @@ from archiver.db import deletions, import_reports, imports, queue, tags_and_list
 from archiver.db.engine import AsyncConnection, Database
 from archiver.db.statements import MAX_BATCH, in_batches
 from archiver.errors import ArchiverError, InputError, NotFound, StoreError, UnreadableFile
-from archiver.helpers import run_to_completion
+from archiver.helpers import run_to_completion, sync_file
 from archiver.logs import get_log
 from archiver.model.imports import NO_CHOICES, UNEXPECTED, Choices, ImportStatus, ImportUndone
 from archiver.model.message import marked
@@ -37,7 +37,6 @@ from archiver.services.import_reading import (
     kind_of_file,
 )
 from archiver.services.import_reports import reports_of, write_pending_if_possible
-from archiver.warc.durable_files import sync_file
 from archiver.warc.segments import SegmentStore
 
 REST_SECONDS = 15.0

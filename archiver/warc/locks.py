@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
-from archiver.warc.durable_files import make_directory
+from archiver.helpers import make_directory
 
 SUFFIX = ".lock"
 

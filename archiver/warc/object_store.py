@@ -26,8 +26,8 @@ from obstore import exceptions
 from obstore.store import S3Store
 
 from archiver.errors import StoreError, StoreUnavailable
+from archiver.helpers import make_directory, sync_directory
 from archiver.model.message import marked
-from archiver.warc.durable_files import make_directory, sync_directory
 from archiver.warc.reader import ReadOnly, SegmentBytes
 from archiver.warc.segment_inventory import SegmentFile, Survey, UnusableFile
 from archiver.warc.segment_storage import SegmentStorage

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from archiver.errors import StoreError
-from archiver.warc.durable_files import sync_directory
+from archiver.helpers import sync_directory
 from archiver.warc.reader import ReadOnly, SegmentBytes
 from archiver.warc.segment_inventory import Survey, UnusableFile, survey
 from archiver.warc.segment_scanning import Damage, Scanned, scan_opened

@@ -21,8 +21,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from archiver.errors import StoreError
+from archiver.helpers import make_directory, sync_directory
 from archiver.model.capture import Location
-from archiver.warc.durable_files import make_directory, sync_directory
 from archiver.warc.reader import SegmentBytes
 from archiver.warc.records import Record
 from archiver.warc.writer import warcinfo, write_record

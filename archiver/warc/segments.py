@@ -14,8 +14,8 @@ from math import inf
 from pathlib import Path
 
 from archiver.errors import StoreError
+from archiver.helpers import make_directory, sync_directory
 from archiver.model.capture import Location
-from archiver.warc.durable_files import make_directory, sync_directory
 from archiver.warc.locks import RunLock
 from archiver.warc.reader import SegmentBytes, StoredRecord, read_record
 from archiver.warc.records import Record

@@ -13,7 +13,7 @@ from itertools import count
 from pathlib import Path
 
 from archiver.errors import StoreError
-from archiver.warc.durable_files import sync_directory
+from archiver.helpers import sync_directory
 from archiver.warc.reader import ReadOnly
 from archiver.warc.segment_inventory import is_written_by_us
 from archiver.warc.segment_scanning import Damage, scan
