@@ -287,14 +287,6 @@ _ATOM = "http://www.w3.org/2005/Atom"
 
 
 @dataclass(frozen=True, slots=True)
-class FeedItem:
-    """Entry with the time of its last capture, or of saving if it was never captured (UTC)."""
-
-    entry: Entry
-    changed_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
 class Feed:
     """List served as a feed.
 
@@ -310,7 +302,7 @@ class Feed:
     origin: str
     path: str
     home: str
-    items: Sequence[FeedItem]
+    items: Sequence[Entry]
 
 
 class _AtomList:
@@ -332,8 +324,8 @@ class _AtomList:
         )
 
     def item(self, exported: ExportedEntry, _: str) -> str:
-        node, entry = Element("entry"), exported.entry
-        _add_entry(node, FeedItem(entry, entry.changed_at), origin=None)
+        node = Element("entry")
+        _add_entry(node, exported.entry, origin=None)
         text: str = tostring(node, encoding="unicode")
         return f"{text}\n"
 
@@ -354,8 +346,8 @@ def write_atom(feed: Feed) -> bytes:
     _add_text(SubElement(root, "author"), "name", "archiver")
     SubElement(root, "link", {"rel": "self", "href": feed.origin + feed.path})
     SubElement(root, "link", {"rel": "alternate", "href": feed.origin + feed.home})
-    for item in feed.items:
-        _add_entry(SubElement(root, "entry"), item, feed.origin)
+    for entry in feed.items:
+        _add_entry(SubElement(root, "entry"), entry, feed.origin)
     written: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
     return written
 
@@ -372,12 +364,11 @@ def write_json_feed(feed: Feed) -> bytes:
     return json.dumps(document, ensure_ascii=False).encode("utf-8", "replace")
 
 
-def _add_entry(node: Element, item: FeedItem, origin: str | None) -> None:
-    entry = item.entry
+def _add_entry(node: Element, entry: Entry, origin: str | None) -> None:
     _add_text(node, "title", entry.title or entry.url)
     _add_text(node, "id", _id(entry))
     _add_text(node, "published", write_iso(entry.annotation.saved_at))
-    _add_text(node, "updated", write_iso(item.changed_at))
+    _add_text(node, "updated", write_iso(entry.changed_at))
     if origin is None:
         SubElement(node, "link", {"rel": "alternate", "href": entry.url})
     else:
@@ -389,8 +380,7 @@ def _add_entry(node: Element, item: FeedItem, origin: str | None) -> None:
         _add_text(node, "summary", entry.annotation.note)
 
 
-def _feed_item(item: FeedItem, origin: str) -> dict[str, Any]:
-    entry = item.entry
+def _feed_item(entry: Entry, origin: str) -> dict[str, Any]:
     return {
         "id": _id(entry),
         "url": _page(entry, origin),
@@ -398,7 +388,7 @@ def _feed_item(item: FeedItem, origin: str) -> dict[str, Any]:
         "title": entry.title or entry.url,
         "content_text": entry.annotation.note,
         "date_published": write_iso(entry.annotation.saved_at),
-        "date_modified": write_iso(item.changed_at),
+        "date_modified": write_iso(entry.changed_at),
         "tags": [*entry.annotation.tags],
     }
 

@@ -8,7 +8,7 @@ from itertools import islice
 
 from archiver.db import entries, snapshots, tags_and_lists
 from archiver.db.engine import Database
-from archiver.formats.feeds import Feed, FeedItem, write_atom, write_json_feed
+from archiver.formats.feeds import Feed, write_atom, write_json_feed
 from archiver.formats.list_writer import Heading, ListForm, ListWriter, Order
 from archiver.model.entry import ExportedEntry
 from archiver.model.entry_list import folder_names
@@ -140,8 +140,8 @@ class Feeds:
         """
         newest = replace(query, sort=Sort.NEWEST, after="", limit=ITEMS)
         listing = await self._search.listing(newest)
-        items = [FeedItem(each.entry, each.entry.changed_at) for each in listing.items]
-        feed = Feed(_title(query), origin, path, home, items)
+        entries_listed = [each.entry for each in listing.items]
+        feed = Feed(_title(query), origin, path, home, entries_listed)
         return write_atom(feed) if form is FeedForm.ATOM else write_json_feed(feed)
 
 

@@ -7,22 +7,21 @@ import feedparser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archiver.formats.feeds import Feed, FeedItem, write_atom, write_json_feed
+from archiver.formats.feeds import Feed, write_atom, write_json_feed
 from archiver.http.urls import hash_url
 from archiver.model.annotation import Annotation
 from archiver.model.entry import Entry
 from archiver.model.job import State
 
 ADDED = datetime(2026, 3, 1, 12, tzinfo=UTC)
-CHANGED = datetime(2026, 4, 1, tzinfo=UTC)
 URL = "https://a.example/x?a=1&b=<2>"
 words = st.text(max_size=20)
 
 
-def item(title="A <b> & “c”", tags=("one", "t&w"), note="n <i>", changed_at=CHANGED):
+def item(title="A <b> & “c”", tags=("one", "t&w"), note="n <i>"):
     annotation = Annotation(URL, ADDED, title, tags, note, "web")
-    entry = Entry(hash_url(URL), URL, "a.example", annotation, title, State.SAVED)
-    return FeedItem(entry, changed_at)
+    key = hash_url(URL)
+    return Entry(key, URL, "a.example", annotation, title, State.SAVED, latest="20260401000000")
 
 
 def feed(*items):
