@@ -140,19 +140,11 @@ async def rescue(settings: Settings, *, refs: Sequence[str], query: str | None) 
     if refs and query:
         raise InputError("Use either entries or --query, not both.")
     async with open_app(settings) as runtime:
-        queued_count = await _queue_recovery(runtime, refs, query)
+        queued_count = await runtime.recovery.rescue_any(refs, query)
         write_row("asked", str(queued_count))
         # An earlier run that was killed may have left jobs.
         if queued_count or (await runtime.crawling.counts()).open:
             await work_queue(runtime.settings, runtime.crawling, runtime.articles)
-
-
-async def _queue_recovery(runtime: App, refs: Sequence[str], query: str | None) -> int:
-    if refs:
-        return await runtime.recovery.rescue(refs)
-    if query:
-        return await runtime.recovery.rescue_found(ListingQuery(q=query))
-    return await runtime.recovery.recover_missing()
 
 
 _MARKS = {Side.BEFORE: ("[-", "-]"), Side.AFTER: ("{+", "+}")}

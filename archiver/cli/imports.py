@@ -58,8 +58,7 @@ async def preview(settings: Settings, file: Path, choices: Choices, *, as_json: 
                 f"{name} contains captures ({kind}). Only imports of links have a preview."
             )
         async with open_app(settings, reads_only=True) as app:
-            looking = app.surveys
-            survey = await looking.preview(source, name, choices=choices)
+            survey = await app.surveys.preview(source, name, choices=choices)
     if as_json:
         write_json(survey)
     else:
@@ -215,11 +214,8 @@ async def imports(
         elif action == "capture":
             write_row("queued", str(await crawl.capture_links(number)))
         elif action == "again":
-            failed = [each.reason for each in await crawl.failures_of(number)]
-            queued = [
-                await crawl.try_again(each, number) for each in ([reason] if reason else failed)
-            ]
-            write_row("queued", str(sum(queued)))
+            again = crawl.try_again(reason, number) if reason else crawl.try_all_again(number)
+            write_row("queued", str(await again))
         elif as_json:
             write_json(await crawl.failures_of(number))
         else:

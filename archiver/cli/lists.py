@@ -6,7 +6,6 @@ from archiver.app import App, open_app
 from archiver.cli.terminal import write_json, write_table
 from archiver.config import Settings
 from archiver.errors import InputError
-from archiver.formats.json_output import to_document
 from archiver.model.entry_list import is_within, tidy_path
 
 
@@ -50,7 +49,7 @@ async def _print(runtime: App, changed: Sequence[str] | None, *, as_json: bool) 
         if changed is None or any(is_within(each.path, path) for path in changed)
     ]
     if as_json:
-        write_json(to_document(lists_shown))
+        write_json(lists_shown)
     else:
         rows = [
             (

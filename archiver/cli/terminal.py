@@ -1,5 +1,6 @@
 """Output, progress bars and confirmations."""
 
+import asyncio
 import json
 import re
 import sys
@@ -11,7 +12,6 @@ from importlib import import_module
 import click
 
 from archiver.app import open_app
-from archiver.cli.event_loop import run_until_signal
 from archiver.config import Settings
 from archiver.formats.json_output import to_document
 from archiver.model.listing import ListingQuery, Summary
@@ -145,11 +145,9 @@ def confirm_search(settings: Settings, query: str | None, what: str) -> None:
         click.Abort: the user declined.
     """
     if query and sys.stdin.isatty():
-        summaries: list[Summary] = []
-        run_until_signal(_summarise(settings, query, summaries))
-        for each in summaries:
-            if each.count > 1:
-                click.confirm(_question(what, each), abort=True, err=True)
+        found = asyncio.run(_summary(settings, query))
+        if found.count > 1:
+            click.confirm(_question(what, found), abort=True, err=True)
 
 
 def print_undo(command: str, number: int) -> None:
@@ -159,10 +157,9 @@ def print_undo(command: str, number: int) -> None:
         click.echo(f"archiver: `archiver {command} --undo {number}` undoes this.", err=True)
 
 
-async def _summarise(settings: Settings, query: str, summaries: list[Summary]) -> None:
+async def _summary(settings: Settings, query: str) -> Summary:
     async with open_app(settings, reads_only=True) as app:
-        search = app.search
-        summaries.append(await search.summary(ListingQuery(q=query)))
+        return await app.search.summary(ListingQuery(q=query))
 
 
 def _question(what: str, summary: Summary) -> str:

@@ -241,6 +241,11 @@ class CrawlStatus:
             groups = await crawl_status.failed_by_reason(conn, most=MAX_FAILED, import_id=import_id)
         return tuple(groups)
 
+    async def try_all_again(self, import_id: int) -> int:
+        """Requeue all failed entries of an import; return their number."""
+        reasons = [each.reason for each in await self.failures_of(import_id)]
+        return sum([await self.try_again(each, import_id) for each in reasons])
+
     async def try_again(self, reason: str, import_id: int | None = None) -> int:
         """Requeue entries that failed for a reason, all or those of an import; return their number.
 

@@ -1,7 +1,7 @@
 """Followed feeds."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -97,17 +97,15 @@ class FeedChecks:
         check: Callable[[FollowedFeed], Awaitable[FollowedFeed]],
     ) -> list[FollowedFeed]:
         """Check several feeds with limited concurrency; return the results in the same order."""
-        checked = dict(enumerate(followed))
-        waiting = iter([*checked.items()])
+        turns = asyncio.Semaphore(AT_ONCE)
 
-        async def work(waiting: Iterator[tuple[int, FollowedFeed]]) -> None:
-            for place, one in waiting:
-                checked[place] = await check(one)
+        async def check_in_turn(one: FollowedFeed) -> FollowedFeed:
+            async with turns:
+                return await check(one)
 
         async with asyncio.TaskGroup() as group:
-            for _ in range(AT_ONCE):
-                group.create_task(work(waiting))
-        return [*checked.values()]
+            checks = [group.create_task(check_in_turn(each)) for each in followed]
+        return [each.result() for each in checks]
 
     async def check(self, followed: FollowedFeed, *, everything: bool = False) -> FollowedFeed:
         """Check a feed, queue new items, and store the result.

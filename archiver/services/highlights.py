@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from secrets import token_hex
+from typing import Any
 
 from archiver.db import entries
 from archiver.db.engine import Database
@@ -129,21 +130,17 @@ class Highlights:
             NotFound: there is no such entry or highlight.
             InputError: the colour is invalid, or the note is too long.
         """
-        new_colour = None if colour is None else _colour(colour)
-        remark = None if note is None else _checked(Message("note"), note, MAX_REMARK)
+        changes: dict[str, Any] = {} if colour is None else {"colour": _colour(colour)}
+        if note is not None:
+            changes["note"] = _checked(Message("note"), note, MAX_REMARK)
         changed: list[Highlight] = []
 
-        def other(each: Highlight) -> Highlight:
-            after = replace(
-                each,
-                colour=each.colour if new_colour is None else new_colour,
-                note=each.note if remark is None else remark,
-            )
-            changed.append(after)
-            return after
+        def change(before: Highlight) -> list[Highlight]:
+            changed[:] = [replace(before, **changes)]
+            return changed
 
-        edited = await self._editing.apply(ref, _replacing(key, lambda each: (other(each),)))
-        return Highlighted(changed[-1], edited.id)
+        edited = await self._editing.apply(ref, _replacing(key, change))
+        return Highlighted(changed[0], edited.id)
 
     async def remove(self, ref: str, key: str) -> int:
         """Delete a highlight; return the edit to undo it with.

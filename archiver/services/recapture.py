@@ -176,6 +176,18 @@ class PublicArchiveRecovery:
             pairs = [(number, each.host) for number, each in by_id.items()]
             return await self._queue(conn, pairs, priority=queue.INTERACTIVE)
 
+    async def rescue_any(self, refs: Sequence[str] | None, query: str | None) -> int:
+        """Queue the given entries, else the results of a search, else all missing pages.
+
+        Raises:
+            NotFound: an entry does not exist; then no entry is queued.
+            InvalidQuery: the query can't be parsed.
+            InputError: no archive is configured.
+        """
+        if refs:
+            return await self.rescue(refs)
+        return await (self.rescue_found(ListingQuery(query)) if query else self.recover_missing())
+
     async def recover_missing(self) -> int:
         """Queue all entries without a snapshot whose page no longer exists; return their number.
 

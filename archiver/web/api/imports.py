@@ -6,17 +6,15 @@ from aiohttp import web
 
 from archiver.model.failure import FailureGroup
 from archiver.model.imports import ImportStatus, Outcome
-from archiver.model.listing import ListingQuery
 from archiver.web.api.json_http import (
     RescueRequest,
     RetryRequest,
     chosen,
     json_response,
-    path_number,
     read_json,
 )
 from archiver.web.app_keys import RUNTIME
-from archiver.web.pages.imports import UNDO_TIMEOUT_SECONDS, send_report
+from archiver.web.pages.imports import UNDO_TIMEOUT_SECONDS, requested_import, send_report
 from archiver.web.uploads import import_from_api, preview_from_api
 
 
@@ -59,49 +57,46 @@ async def recent(request: web.Request) -> web.StreamResponse:
 
 async def show(request: web.Request) -> web.StreamResponse:
     """Show the progress of an import."""
-    return json_response(await _found(request))
+    return json_response(await requested_import(request))
 
 
 async def report(request: web.Request) -> web.StreamResponse:
     """List the result of every row of the file, in order."""
-    return await send_report(request, await _found(request), "json")
+    return await send_report(request, await requested_import(request), "json")
 
 
 async def failures(request: web.Request) -> web.StreamResponse:
     """Count the pages that could not be saved, by reason."""
-    status = await _found(request)
+    status = await requested_import(request)
     failed = await request.app[RUNTIME].crawl_status.failures_of(status.id)
     return json_response(failed, shape=tuple[FailureGroup, ...])
 
 
 async def retry(request: web.Request) -> web.StreamResponse:
     """Retry the failed pages of an import: those with the given reason, or all."""
-    status, body = await _found(request), await read_json(request, RetryRequest)
+    status, body = await requested_import(request), await read_json(request, RetryRequest)
     oversight = request.app[RUNTIME].crawl_status
     if body.reason is not None:
         return json_response(Queued(await oversight.try_again(body.reason, status.id)))
-    reasons = [each.reason for each in await oversight.failures_of(status.id)]
-    return json_response(
-        Queued(sum([await oversight.try_again(each, status.id) for each in reasons]))
-    )
+    return json_response(Queued(await oversight.try_all_again(status.id)))
 
 
 async def capture(request: web.Request) -> web.StreamResponse:
     """Capture the entries that were saved as links."""
-    status = await _found(request)
+    status = await requested_import(request)
     return json_response(Queued(await request.app[RUNTIME].crawl_status.capture_links(status.id)))
 
 
 async def pause(request: web.Request) -> web.StreamResponse:
     """Pause or resume the captures of an import; other jobs continue."""
-    status, is_paused = await _found(request), request.match_info["action"] == "pause"
+    status, is_paused = await requested_import(request), request.match_info["action"] == "pause"
     await request.app[RUNTIME].crawl_status.pause_import(status.id, paused=is_paused)
-    return json_response(await _found(request))
+    return json_response(await requested_import(request))
 
 
 async def undo_plan(request: web.Request) -> web.StreamResponse:
     """Preview the undo of an import."""
-    status = await _found(request)
+    status = await requested_import(request)
     return json_response(await request.app[RUNTIME].import_undo.plan(status.id))
 
 
@@ -110,13 +105,9 @@ async def undo(request: web.Request) -> web.StreamResponse:
 
     A large undo continues after the response; `undone` has its progress.
     """
-    status = await _found(request)
+    status = await requested_import(request)
     await request.app[RUNTIME].import_undo.begin(status.id, patience=UNDO_TIMEOUT_SECONDS)
-    return json_response(await _found(request), status=202)
-
-
-async def _found(request: web.Request) -> ImportStatus:
-    return await request.app[RUNTIME].imports.status(path_number(request, "id"))
+    return json_response(await requested_import(request), status=202)
 
 
 async def ask_public_archives(request: web.Request) -> web.StreamResponse:
@@ -128,10 +119,5 @@ async def ask_public_archives(request: web.Request) -> web.StreamResponse:
     body, rescuing = await read_json(request, RescueRequest), request.app[RUNTIME].recovery
     if body.entries and body.query:
         raise web.HTTPBadRequest(text="Use either entries or a query, not both.")
-    if body.entries:
-        return json_response(Queued(await rescuing.rescue(body.entries)), status=202)
-    if body.query:
-        return json_response(
-            Queued(await rescuing.rescue_found(ListingQuery(body.query))), status=202
-        )
-    return json_response(Queued(await rescuing.recover_missing()), status=202)
+    queued = await rescuing.rescue_any(body.entries, body.query)
+    return json_response(Queued(queued), status=202)

@@ -5,6 +5,7 @@ Times are ISO 8601 in UTC, states and kinds are names, missing values are null.
 
 import asyncio
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 from urllib.parse import parse_qsl, urlencode
@@ -231,9 +232,7 @@ def numbers(request: web.Request, name: str) -> list[int]:
 
 def requested_query(request: web.Request) -> ListingQuery:
     """Return the ``ListingQuery`` in the query parameters of a request."""
-    query = request.query
-    q, tag, host, status, sort, after = (query.get(name, "") for name in LISTING_PARAMETERS)
-    return ListingQuery(q, tag, host, status, sort, after)
+    return _listing_query(request.query)
 
 
 def parse_list_query(text: str) -> ListingQuery:
@@ -241,8 +240,11 @@ def parse_list_query(text: str) -> ListingQuery:
 
     The address of an entry's page contains it, to refer to the list that the entry was opened from.
     """
-    query = dict(parse_qsl(text, max_num_fields=20)) if text.count("&") < 20 else {}
-    q, tag, host, status, sort, after = (query.get(name, "") for name in LISTING_PARAMETERS)
+    return _listing_query(dict(parse_qsl(text)) if text.count("&") < 20 else {})
+
+
+def _listing_query(fields: Mapping[str, str]) -> ListingQuery:
+    q, tag, host, status, sort, after = (fields.get(name, "") for name in LISTING_PARAMETERS)
     return ListingQuery(q, tag, host, status, sort, after)
 
 
@@ -268,11 +270,6 @@ def list_query(query: ListingQuery) -> str:
     """
     parameters = {name: value for name in LISTING_PARAMETERS if (value := getattr(query, name))}
     return urlencode(parameters or {"sort": "newest"})
-
-
-def path_number(request: web.Request, name: str) -> int:
-    """Return an integer from the path; the route only matches digits."""
-    return _whole(name, request.match_info[name])
 
 
 def _whole(name: str, text: str) -> int:

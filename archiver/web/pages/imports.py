@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from aiohttp import hdrs, web
 from multidict import MultiMapping
 
-from archiver.errors import InputError, NotFound, TooLarge, UnreadableFile
+from archiver.errors import InputError, TooLarge, UnreadableFile
 from archiver.model.entry_list import folder_names, folder_path
 from archiver.model.imports import Choices, ColumnRole, ImportStatus, ImportSurvey
 from archiver.model.message import Message
@@ -76,7 +76,7 @@ async def upload_page(request: web.Request) -> web.StreamResponse:
 
 async def status(request: web.Request) -> web.StreamResponse:
     """Show the progress of an import."""
-    job, runtime = await _found(request), request.app[RUNTIME]
+    job, runtime = await requested_import(request), request.app[RUNTIME]
     queued, deletion = request.query.get("queued"), job.undone.deletion if job.undone else 0
     return await render_with_sidebar(
         request,
@@ -97,7 +97,7 @@ async def status(request: web.Request) -> web.StreamResponse:
 
 async def retry(request: web.Request) -> web.StreamResponse:
     """Retry pages of an import that failed for a reason."""
-    job, form = await _found(request), await request.post()
+    job, form = await requested_import(request), await request.post()
     reason = str(form.get("reason", ""))
     count = await request.app[RUNTIME].crawl_status.try_again(reason, job.id)
     raise web.HTTPSeeOther(f"/import/{job.id}?queued={count}")
@@ -105,21 +105,21 @@ async def retry(request: web.Request) -> web.StreamResponse:
 
 async def capture(request: web.Request) -> web.StreamResponse:
     """Capture the links of an import."""
-    job = await _found(request)
+    job = await requested_import(request)
     count = await request.app[RUNTIME].crawl_status.capture_links(job.id)
     raise web.HTTPSeeOther(f"/import/{job.id}?queued={count}")
 
 
 async def pause(request: web.Request) -> web.StreamResponse:
     """Pause or resume the captures of an import."""
-    job, form = await _found(request), await request.post()
+    job, form = await requested_import(request), await request.post()
     await request.app[RUNTIME].crawl_status.pause_import(job.id, paused=form.get("do") == "pause")
     raise web.HTTPSeeOther(return_path(form, f"/import/{job.id}"))
 
 
 async def cancel(request: web.Request) -> web.StreamResponse:
     """Stop reading an import, and cancel its waiting captures."""
-    import_status, runtime = await _found(request), request.app[RUNTIME]
+    import_status, runtime = await requested_import(request), request.app[RUNTIME]
     await runtime.imports.cancel(import_status.id)
     await runtime.crawl_status.cancel(import_status.id)
     raise web.HTTPSeeOther(f"/import/{import_status.id}")
@@ -127,7 +127,7 @@ async def cancel(request: web.Request) -> web.StreamResponse:
 
 async def confirm_undo(request: web.Request) -> web.StreamResponse:
     """Preview the undo of an import."""
-    job = await _found(request)
+    job = await requested_import(request)
     runtime = request.app[RUNTIME]
     return await render_with_sidebar(
         request,
@@ -141,14 +141,14 @@ async def confirm_undo(request: web.Request) -> web.StreamResponse:
 
 async def undo(request: web.Request) -> web.StreamResponse:
     """Undo an import; a large one continues after the response."""
-    job = await _found(request)
+    job = await requested_import(request)
     await request.app[RUNTIME].import_undo.begin(job.id, patience=UNDO_TIMEOUT_SECONDS)
     raise web.HTTPSeeOther(f"/import/{job.id}")
 
 
 async def report(request: web.Request) -> web.StreamResponse:
     """Download the report of an import as CSV or JSON."""
-    return await send_report(request, await _found(request), request.match_info["form"])
+    return await send_report(request, await requested_import(request), request.match_info["form"])
 
 
 async def send_report(request: web.Request, job: ImportStatus, form: str) -> web.StreamResponse:
@@ -169,11 +169,9 @@ def _status_of(error: InputError) -> int:
     return next((status for kind, status in _STATUS if isinstance(error, kind)), 400)
 
 
-async def _found(request: web.Request) -> ImportStatus:
-    number = int(request.match_info["id"])
-    if number >= 1 << 62:
-        raise NotFound("Import not found.")
-    return await request.app[RUNTIME].imports.status(number)
+async def requested_import(request: web.Request) -> ImportStatus:
+    """Return the import in the path, whose number has at most 18 digits (see the routes)."""
+    return await request.app[RUNTIME].imports.status(int(request.match_info["id"]))
 
 
 MAX_PREVIEWED = 100_000
