@@ -1,5 +1,6 @@
 """The main journeys of a user: with the keyboard alone in Chromium, and without scripts."""
 
+import itertools
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -27,14 +28,13 @@ FOCUSED = """selector => {
   return [focused.matches(selector), isCovered ? focused.outerHTML : ""];
 }"""
 """Script that tells whether an element has the focus, and which element with it a bar covers."""
-SCREENS = {"owls": (1440, "light"), "wrens": (360, "dark")}
-"""Widths and colour schemes of the journeys, each of which saves the article of this name."""
+NAMES = ("owls", "wrens", "rooks", "swifts")
 
 
 @asynccontextmanager
 async def service(saved_archive, live) -> AsyncIterator[TestClient]:
-    """Serve an archive of two entries; the articles of `SCREENS` can be saved."""
-    for name in SCREENS:
+    """Serve an archive of two entries; articles of these `NAMES` can be saved."""
+    for name in NAMES:
         live.article(name)
     settings = replace(saved_archive.settings, allow_networks=("127.0.0.0/8",), host_delay=0)
     async with open_app(settings) as runtime:
@@ -175,7 +175,8 @@ async def every_journey_can_be_made_with_the_keyboard_alone(browser, client, liv
     page = await new_page(browser, base_url=str(client.make_url("/")))
     page.set_default_timeout(60_000)
     keyboard = Keyboard(page)
-    for name, (width, scheme) in SCREENS.items():
+    sizes_and_schemes = itertools.product((1440, 360), ("light", "dark"))
+    for (width, scheme), name in zip(sizes_and_schemes, NAMES, strict=True):
         await page.set_viewport_size({"width": width, "height": 740})
         await page.emulate_media(color_scheme=scheme)
         await save_with_tags(keyboard, client, live.url(f"/{name}"))
