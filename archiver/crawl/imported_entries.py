@@ -8,7 +8,7 @@ entry exists already, the user metadata is merged into it.
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain
 
@@ -31,32 +31,6 @@ from archiver.warc.temporary_lines import SortedLines
 
 MAX_MESSAGE = 2000
 _HTTP_STATUSES = range(100, 1000)
-
-
-@dataclass(frozen=True, slots=True)
-class EntryWithoutSnapshot:
-    """Content of an entry record without a snapshot.
-
-    Attributes:
-        at: date of the record (aware, UTC).
-        seed: the URL and the user's metadata.
-        failure: reason why the last attempt failed; None if no attempt failed.
-        is_waiting: whether an attempt is pending.
-        revision: number of edits of the metadata.
-        is_link: whether the entry is a link that is never captured.
-    """
-
-    at: datetime
-    seed: Seed
-    failure: Failure | None
-    is_waiting: bool
-    revision: int = 0
-    is_link: bool = False
-
-    @property
-    def revised_seed(self) -> RevisedSeed:
-        """Seed with the revision of the metadata."""
-        return RevisedSeed(self.seed, self.revision)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +59,13 @@ class SpooledEntries(ExitStack):
                 line = f"{timestamp} {json.dumps(json.loads(record.block))}\n".encode()
                 self._lines_for(entry_record).add(line)
 
-    def read(self) -> Iterator[EntryWithoutSnapshot]:
+    def read(self) -> Iterator[EntryRecord]:
         """Yield pending, then failed, then other entries; oldest first in each group. Blocking."""
         for line in chain(self._waiting, self._failed, self._annotated):
             with suppress(ArchiverError, ValueError):
                 entry_record = read_entry_record(line.partition(b" ")[2])
                 if entry_record:
-                    yield _entry_of_record(entry_record)
+                    yield _bounded(entry_record)
 
     def _lines_for(self, entry_record: EntryRecord) -> SortedLines:
         if entry_record.is_waiting:
@@ -109,22 +83,22 @@ class EntryImporter:
         self._context = context
         self._import_id = import_id
 
-    async def take(self, batch: Sequence[EntryWithoutSnapshot]) -> EntryImportCounts:
+    async def take(self, batch: Sequence[EntryRecord]) -> EntryImportCounts:
         """Import a batch of entries; return once they are durable."""
-        queued = await self._queue([each.seed for each in batch if each.is_waiting])
+        queued = await self._queue([_seed(each) for each in batch if each.is_waiting])
         failed = await self._fail([each for each in batch if each.failure and not each.is_waiting])
-        await self._link([each.seed for each in batch if each.is_link])
+        await self._link([_seed(each) for each in batch if each.is_link])
         await self._annotate([each for each in batch if not (each.failure or each.is_waiting)])
         return EntryImportCounts(failed, queued)
 
-    async def _fail(self, batch: Sequence[EntryWithoutSnapshot]) -> int:
+    async def _fail(self, batch: Sequence[EntryRecord]) -> int:
         """Store failures as attempts; return the number of new entries."""
         if not batch:
             return 0
         async with self._context.db.read() as conn:
             before = await entries.states_of(conn, _keys(batch))
         async with self._context.db.write() as conn:
-            ids = await new_entries.ensure_revised(conn, [each.revised_seed for each in batch])
+            ids = await new_entries.ensure_revised(conn, [*map(_revised_seed, batch)])
             later = _later(batch, ids, await attempts.of_entries(conn, [*ids.values()]))
             waits = {ids[key] for key, state in before.items() if state is State.QUEUED}
             failures = [(each.entry.id, each.at, each.failure) for each in later if each.failure]
@@ -158,23 +132,23 @@ class EntryImporter:
                     capture=CaptureWhen.NEVER,
                 )
 
-    async def _annotate(self, batch: Sequence[EntryWithoutSnapshot]) -> None:
+    async def _annotate(self, batch: Sequence[EntryRecord]) -> None:
         """Store metadata of entries; an entry whose snapshots the file lacks becomes a link."""
         async with self._context.db.read() as conn:
             existing = await entries.states_of(conn, _keys(batch))
-        await self._link([each.seed for each in batch if each.seed.hash_url not in existing])
-        revised_seeds = [each.revised_seed for each in batch if each.seed.hash_url in existing]
+        await self._link([_seed(each) for each in batch if each.hash_url not in existing])
+        revised_seeds = [_revised_seed(each) for each in batch if each.hash_url in existing]
         if revised_seeds:
             async with self._context.db.write() as conn:
                 await new_entries.ensure_revised(conn, revised_seeds)
 
 
-def _keys(batch: Sequence[EntryWithoutSnapshot]) -> list[HashUrl]:
-    return [each.seed.hash_url for each in batch]
+def _keys(batch: Sequence[EntryRecord]) -> list[HashUrl]:
+    return [each.hash_url for each in batch]
 
 
 def _later(
-    batch: Sequence[EntryWithoutSnapshot],
+    batch: Sequence[EntryRecord],
     ids: Mapping[HashUrl, int],
     done: Mapping[int, Sequence[Attempt]],
 ) -> list[VisitResult]:
@@ -182,24 +156,29 @@ def _later(
     latest = {entry_id: attempts_made[-1].at for entry_id, attempts_made in done.items()}
     later = {}
     for each in batch:
-        seed = each.seed
-        entry = EntryRef(ids[seed.hash_url], seed.hash_url, seed.url, seed.host)
+        entry = EntryRef(ids[each.hash_url], each.hash_url, each.url, host(each.url))
         if entry.id not in latest or each.at > latest[entry.id]:
             later[entry, each.at, each.failure] = VisitResult(entry, each.at, failure=each.failure)
     return [*later.values()]
 
 
-def _entry_of_record(record: EntryRecord) -> EntryWithoutSnapshot:
-    # The record is untrusted, so the entry's identity is recomputed and all values are limited.
+def _seed(record: EntryRecord) -> Seed:
+    return Seed(record.hash_url, record.url, host(record.url), record.annotation)
+
+
+def _revised_seed(record: EntryRecord) -> RevisedSeed:
+    return RevisedSeed(_seed(record), record.revision)
+
+
+def _bounded(record: EntryRecord) -> EntryRecord:
+    """Recompute the identity of an untrusted record's entry, and limit all values."""
     url = parse_entry_url(record.url)
-    annotation = bounded(record.annotation).dated(record.at)
-    return EntryWithoutSnapshot(
-        at=record.at,
-        seed=Seed(hash_url(url), url, host(url), annotation),
+    return replace(
+        record,
+        hash_url=hash_url(url),
+        url=url,
+        annotation=bounded(record.annotation).dated(record.at),
         failure=_bounded_failure(record.failure) if record.failure else None,
-        is_waiting=record.is_waiting,
-        revision=record.revision,
-        is_link=record.is_link,
     )
 
 
