@@ -44,14 +44,10 @@ class RenderedPage:
     Attributes:
         html: its current markup, without scripts.
         url: its current URL without fragment.
-        title: its title.
-        media_type: the media type that the browser treats it as.
     """
 
     html: str
     url: str
-    title: str
-    media_type: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +156,7 @@ class Page:
         if page is None:
             raise PageTooLarge("The page is too large after its scripts have run.")
         url = str(page["url"]).partition("#")[0]
-        return RenderedPage(str(page["html"]), url, str(page["title"]), str(page["type"]))
+        return RenderedPage(str(page["html"]), url)
 
     async def source(self) -> str:
         """Return the page with its scripts, up to ``MAX_SOURCE`` characters."""

@@ -300,5 +300,5 @@ async (limit) => {
     if (error === TOO_LARGE) return null;
     throw error;
   }
-  return {html: parts.join(''), url: document.URL, title: document.title, type: document.contentType};
+  return {html: parts.join(''), url: document.URL};
 }

@@ -229,13 +229,11 @@ class Plan:
         records: all records except the warcinfo record.
         freed: bytes of erased records.
         erased: number of erased records.
-        changed: number of rewritten records.
     """
 
     records: list[tuple[ScannedRecord, RecordAction]] = field(default_factory=list)
     freed: int = 0
     erased: int = 0
-    changed: int = 0
 
     def add(self, scanned: ScannedRecord, action: RecordAction) -> None:
         """Add the next record."""
@@ -245,8 +243,6 @@ class Plan:
         if action is RecordAction.DROP:
             self.freed += scanned.length
             self.erased += 1
-        elif action is not RecordAction.KEEP:
-            self.changed += 1
 
 
 def scan_segment(store: SegmentStore, name: str) -> Iterator[list[ScannedRecord]]:

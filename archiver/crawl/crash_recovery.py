@@ -43,16 +43,14 @@ async def dead_among(names: Sequence[str], db: Database, lock: RunLock) -> list[
     if not candidates:
         return []
     if not db.is_shared:
-        return await asyncio.to_thread(_unlocked, candidates, lock)
+        return await asyncio.to_thread(
+            lambda: [name for name in candidates if not lock.is_alive(name)]
+        )
     dead = await _without_worker_lock(candidates, db)
     if dead and not await asyncio.to_thread(lambda: all(map(lock.is_abandoned, dead))):
         await asyncio.sleep(RECONNECT_SECONDS)
         dead = await _without_worker_lock(dead, db)
     return dead
-
-
-def _unlocked(names: Sequence[str], lock: RunLock) -> list[str]:
-    return [name for name in names if not lock.is_alive(name)]
 
 
 async def _without_worker_lock(names: Sequence[str], db: Database) -> list[str]:

@@ -142,16 +142,16 @@ async def compare_pending(db: Database, store: SegmentStore) -> int:
         rows = {each: await snapshots.of_entry(conn, each, limit=2) for each in ids}
     if ids:
         comparisons = [
-            (number, _latest(each), await asyncio.to_thread(_hundredths, store, each))
+            (
+                number,
+                int(each[0].snapshot.timestamp) if each else 0,
+                await asyncio.to_thread(_hundredths, store, each),
+            )
             for number, each in rows.items()
         ]
         async with db.write() as conn:
             await snapshots.store_comparisons(conn, comparisons)
     return len(ids)
-
-
-def _latest(rows: Sequence[SnapshotRow]) -> int:
-    return int(rows[0].snapshot.timestamp) if rows else 0
 
 
 def _hundredths(store: SegmentStore, rows: Sequence[SnapshotRow]) -> int:

@@ -23,6 +23,7 @@ from archiver.pages.worker_messages import MAX_PICTURE_BYTES
 MAX_TRIED: Final = 4
 """Maximum number of images of each kind that are tried."""
 LEAST_COVER_BYTES: Final = 128
+"""Minimum size of a preview image; smaller files may be tracking pixels."""
 MAX_ARTICLE: Final = 200_000
 """Number of characters at the start of an article that are searched for images."""
 
@@ -138,11 +139,6 @@ async def _make_images(
     return tuple(each for each in drawn if each)
 
 
-def _is_too_small(kind: RenditionKind, holder: Capture) -> bool:
-    """Return whether a file is too small for a preview image; it may be a tracking pixel."""
-    return kind is RenditionKind.COVER and holder.payload_length < LEAST_COVER_BYTES
-
-
 def _has_payload(capture: Capture) -> bool:
     """Return whether a capture is a successful response whose record contains the payload."""
     return capture.status == OK and not capture.is_revisit
@@ -164,7 +160,9 @@ async def _first(
     """Make the first usable image; ``holder_of`` returns the capture that contains a payload."""
     for url in urls:
         holder = await holder_of(url)
-        if holder is None or _is_too_small(kind, holder):
+        if holder is None:
+            continue
+        if kind is RenditionKind.COVER and holder.payload_length < LEAST_COVER_BYTES:
             continue
         key = kind, holder.payload_digest
         if key not in context.image_cache:

@@ -57,7 +57,10 @@ class SpooledEntries(ExitStack):
             if entry_record and not entry_record.snapshot:
                 timestamp = to_timestamp(entry_record.at)
                 line = f"{timestamp} {json.dumps(json.loads(record.block))}\n".encode()
-                self._lines_for(entry_record).add(line)
+                if entry_record.is_waiting:
+                    self._waiting.add(line)
+                else:
+                    (self._failed if entry_record.failure else self._annotated).add(line)
 
     def read(self) -> Iterator[EntryRecord]:
         """Yield pending, then failed, then other entries; oldest first in each group. Blocking."""
@@ -66,11 +69,6 @@ class SpooledEntries(ExitStack):
                 entry_record = read_entry_record(line.partition(b" ")[2])
                 if entry_record:
                     yield _bounded(entry_record)
-
-    def _lines_for(self, entry_record: EntryRecord) -> SortedLines:
-        if entry_record.is_waiting:
-            return self._waiting
-        return self._failed if entry_record.failure else self._annotated
 
 
 class EntryImporter:

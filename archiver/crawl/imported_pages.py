@@ -56,7 +56,7 @@ from archiver.model.capture import (
 )
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import EntryRef, State
-from archiver.model.page import UNREAD, Article, Discovery
+from archiver.model.page import UNREAD
 from archiver.model.rendering import NewRendition, Rendering, RenditionKind
 from archiver.model.requisite import Requisite, RequisiteKind, RequisiteOutcome
 from archiver.model.seed import RevisedSeed, SavedPage, Seed
@@ -441,7 +441,9 @@ class PageImporter:
         else:
             read = as_read(document) if rendered else document
             article = await read_whole(self._context, read, outcomes, page.timestamp)
-        preview_images = await self._preview_images(ref, discovery, article)
+        preview_images: tuple[NewRendition, ...] = ()
+        if article.extractor != UNREAD:
+            preview_images = await make_previews(self._context, ref, discovery, article)
         visit = Visit(
             timestamp=page.timestamp,
             at=moment,
@@ -461,14 +463,6 @@ class PageImporter:
                 visit, rendering=Rendering.DONE, renditions=(*renditions, *preview_images)
             )
         return VisitResult(entry, moment, visit=visit)
-
-    async def _preview_images(
-        self, page: CaptureRef, discovery: Discovery, article: Article
-    ) -> tuple[NewRendition, ...]:
-        """Return the icon and preview image of a page; empty while its article is pending."""
-        if article.extractor == UNREAD:
-            return ()
-        return await make_previews(self._context, page, discovery, article)
 
     async def _stored_renditions(self, page: ForeignPage) -> tuple[NewRendition, ...]:
         """Return the screenshots of a page that the file contains."""
@@ -577,7 +571,12 @@ class SavedPageImporter:
             await self._context.recorder.flush()
             ends = [
                 await self._pages.take(
-                    ForeignPage(_timestamp(each), each.seed, digest, import_id=import_id)
+                    ForeignPage(
+                        to_timestamp(each.seed.annotation.saved_at),
+                        each.seed,
+                        digest,
+                        import_id=import_id,
+                    )
                 )
                 for each, digest in zip(new_pages, digests, strict=True)
             ]
@@ -651,7 +650,3 @@ def _document(page: SavedPage) -> bytes:
     heading = f"<h1>{title}</h1>" if title else ""
     before = f"<!DOCTYPE html>\n<html>{head}\n<body><article>{heading}\n"
     return before.encode("utf-8", "replace") + content + b"\n</article></body></html>\n"
-
-
-def _timestamp(page: SavedPage) -> Timestamp:
-    return to_timestamp(page.seed.annotation.saved_at)

@@ -161,7 +161,7 @@ class Renderer:
             failure: the failure of the visit without a browser, if any.
             requested: whether a user requested rendering.
         """
-        mode = self._mode_of(url)
+        mode = self._services.fetcher.rules.of(url).render or self._settings.render
         if mode == "never" and not requested:
             return False
         is_always = requested or mode == "always"
@@ -178,10 +178,6 @@ class Renderer:
             return True
         is_suspect = failure.status in REFUSALS or needs_browser
         return is_suspect and self._refusals.get(host(url), 0) < MAX_REFUSALS
-
-    def _mode_of(self, url: str) -> str:
-        """Return the rendering mode of the site's rule; without a rule, that of the settings."""
-        return self._services.fetcher.rules.of(url).render or self._settings.render
 
     def note_outcome(self, url: str, *, has_passed: bool) -> None:
         """Record whether a browser got a page that was refused without a browser.
@@ -201,7 +197,8 @@ class Renderer:
             reload: whether the browser must request the page again, because ``page`` is an error
                 or a bot wall.
         """
-        if not (is_html(page.media_type) or reload) or self._has_failed_recently():
+        has_failed_recently = time.monotonic() - self._failed_at < RETRY_SECONDS
+        if has_failed_recently or not (is_html(page.media_type) or reload):
             return NotRendered()
         for attempt in range(1, MAX_ATTEMPTS + 1):
             try:
@@ -229,9 +226,6 @@ class Renderer:
             rendered = await self._chromium.show(page, reload=reload)
             self.problem = None
             return rendered
-
-    def _has_failed_recently(self) -> bool:
-        return time.monotonic() - self._failed_at < RETRY_SECONDS
 
     async def stop(self) -> None:
         """Stop the browser, if it was started."""

@@ -100,7 +100,7 @@ async def title_matches(
             exact.add(document_id)
             if start and title.startswith(start):
                 at_start.add(document_id)
-        elif _has_few_terms(terms) and all(
+        elif len(terms) <= MAX_EXPANDED_TERMS and all(
             any(each in text for each in phrases) for phrases in phrases_by_term
         ):
             in_other_forms.add(document_id)
@@ -117,10 +117,6 @@ def _may_match(folded: str, words_by_term: Sequence[Sequence[Sequence[str]]]) ->
     return all(
         any(all(word in folded for word in words) for words in forms) for forms in words_by_term
     )
-
-
-def _has_few_terms(terms: Sequence[Term]) -> bool:
-    return len(terms) <= MAX_EXPANDED_TERMS
 
 
 def _joined_form(term: Term) -> str:

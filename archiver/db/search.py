@@ -102,9 +102,10 @@ async def matching_documents(
         after: id of a document; only documents after it in the sort order are read.
         oldest_first: whether documents are read in ascending order of their ids.
     """
+    start = 0 if oldest_first else TOP
     parameters = {
         "match": split_query.match,
-        "after": _bound(after, oldest_first),
+        "after": start if after is None else after,
         "count": count,
     }
     index = word_index_of(conn)
@@ -170,10 +171,6 @@ async def _lists(
 def must_test_phrases(index: WordIndex, split_query: Split) -> bool:
     """Return whether documents must be tested for phrases, because the index can't find them."""
     return bool(split_query.unordered_match) and not index.has_positions
-
-
-def _bound(document: int | None, oldest_first: bool) -> int:
-    return document if document is not None else (0 if oldest_first else TOP)
 
 
 @lru_cache(8)

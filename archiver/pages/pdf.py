@@ -1,7 +1,7 @@
 """Text of PDF files."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from html import escape
 from time import process_time
@@ -85,15 +85,11 @@ def _paragraphs(text: str) -> Iterator[str]:
         if line:
             paragraph.append(line)
         if paragraph and (not line or _is_end(line, longest)):
-            yield _joined(paragraph)
+            yield " ".join(paragraph)
             paragraph = []
     if paragraph:
-        yield _joined(paragraph)
+        yield " ".join(paragraph)
 
 
 def _is_end(line: str, longest: int) -> bool:
     return line.endswith((".", "!", "?", ":", "”", '"')) and len(line) < _SHORT * longest
-
-
-def _joined(lines: Sequence[str]) -> str:
-    return " ".join(lines)

@@ -114,14 +114,10 @@ def _namespaced(name: str) -> str | None:
 def _address(tag: str, name: str, value: str) -> str | None:
     if tag == "a" and value.startswith("#"):
         fragment = _namespaced(value[1:])
-        return f"#{_UNQUOTED.sub(_quoted, fragment)}" if fragment else None
+        return f"#{_UNQUOTED.sub(lambda each: quote(each[0]), fragment)}" if fragment else None
     if tag == "img" and name == "src" and _IMAGE_DATA_URL.match(value):
         return value
     return value if _ABSOLUTE.match(value) else None
-
-
-def _quoted(character: re.Match[str]) -> str:
-    return quote(character[0])
 
 
 def _svg_value(tag: str, name: str, value: str) -> str | None:
