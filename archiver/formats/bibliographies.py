@@ -4,7 +4,6 @@ import logging
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from rispy import RisParser
@@ -261,12 +260,13 @@ _FIRST = re.compile(
 
 
 def _read_bibtex(file: SourceFile) -> Iterator[Bookmark]:
-    bibtexparser = import_module("bibtexparser")  # slow to import and rarely needed
-    model = import_module("bibtexparser.model")
+    from bibtexparser import model  # noqa: PLC0415 - slow to import and rarely needed
+    from bibtexparser.entrypoint import parse_string  # noqa: PLC0415
+
     # This function reports the problems of references itself.
     logging.getLogger("bibtexparser").setLevel(logging.CRITICAL)
     text = joined(file.chunks(), file.name, MAX_CHARACTERS).lstrip("\ufeff")
-    for block in bibtexparser.parse_string(text).blocks:
+    for block in parse_string(text).blocks:
         entry = block
         while isinstance(entry, model.ParsingFailedBlock) and entry.ignore_error_block:
             entry = entry.ignore_error_block  # a duplicate key or field

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import unescape
-from importlib import import_module
 from io import BytesIO
 from typing import Any
 from urllib.parse import urljoin
@@ -59,7 +58,8 @@ _JSON_TITLE = re.compile(r'"title"\s*:\s*("(?:[^"\\]|\\.){0,2000}")')
 
 
 def _read(file: SourceFile) -> Iterator[Bookmark]:
-    feedparser = import_module("feedparser")  # slow to import; most files are not feeds
+    import feedparser  # noqa: PLC0415 - slow to import; most files are not feeds
+
     # Never pass a string: feedparser takes it for a file name or a URL to request.
     feed = feedparser.parse(
         BytesIO(joined(xml_text(file), file.name, MAX_CHARACTERS).encode()),

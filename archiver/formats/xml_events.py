@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from html.entities import html5
-from importlib import import_module
+
+from lxml import etree
 
 from archiver.formats.refusal import is_binary
 from archiver.formats.source_file import SourceFile, end_of_prologue
@@ -48,7 +49,6 @@ class Element:
 
 def elements(file: SourceFile) -> Iterator[Element]:
     """Yield each element twice, in file order: for its start tag and its end tag."""
-    etree = import_module("lxml.etree")  # Imported late to keep ``--help`` fast.
     complete: list[Element] = []
     parser = etree.XMLParser(
         target=_Target(complete), recover=True, huge_tree=True, no_network=True, encoding="utf-8"

@@ -9,8 +9,6 @@ import resource
 import signal
 import sys
 from dataclasses import replace
-from importlib import import_module
-from types import ModuleType
 from typing import BinaryIO
 
 from archiver.http.encoding_detection import ChosenEncoding, is_text_type, is_xml_type
@@ -66,8 +64,9 @@ def _extract(document: Document) -> Article:
             return extract_rendered(text, document.url)
         return extract_article(text, document.url, part=document.part)
     if is_pdf(kind):
-        article: Article = _pdf().pdf_article(document.payload, title)
-        return article
+        from archiver.pages.pdf import pdf_article  # noqa: PLC0415 - few workers read a PDF
+
+        return pdf_article(document.payload, title)
     if kind.startswith("image/"):
         return image_article(document.url, title)
     if is_text_type(kind):
@@ -75,16 +74,12 @@ def _extract(document: Document) -> Article:
     return Article(PageMetadata(title=title))
 
 
-def _pdf() -> ModuleType:
-    """Import PDF support on first use, because few workers process a PDF."""
-    return import_module("archiver.pages.pdf")
-
-
 def perform(task: Task, document: Document, limit: int) -> Result:
     """Perform one task; ``limit`` is the maximum number of requisites."""
     if task in (Task.ICON, Task.COVER):
-        drawn: Result = _drawing().draw(RenditionKind(task), document.payload)
-        return drawn
+        from archiver.pages.image_drawing import draw  # noqa: PLC0415 - large
+
+        return draw(RenditionKind(task), document.payload)
     if task is Task.DISCOVER:
         return _discover(document, limit)
     if task is Task.INSPECT_AND_EXTRACT:
@@ -174,11 +169,6 @@ def _inspect(document: Document, limit: int) -> Discovery:
 
 def _charset(choice: ChosenEncoding) -> Charset:
     return Charset(choice.encoding, choice.declared)
-
-
-def _drawing() -> ModuleType:
-    """Import image support on first use, because it is large and few workers draw images."""
-    return import_module("archiver.pages.image_drawing")
 
 
 def main() -> None:
