@@ -125,7 +125,7 @@ async def begin(conn: AsyncConnection, now: datetime) -> int:
 async def change(
     conn: AsyncConnection,
     entry_ids: Sequence[int],
-    become: Callable[[Annotation], Annotation],
+    become: Callable[[int, Annotation], Annotation],
     *,
     edit_id: int,
 ) -> int:
@@ -134,20 +134,9 @@ async def change(
     Args:
         conn: a writing connection.
         entry_ids: row ids of up to a few thousand entries.
-        become: function that returns the changed annotation.
+        become: function that returns the changed annotation, given the entry id and the annotation.
         edit_id: the edit, which stores the annotations before the change, for undo.
     """
-    return await change_each(conn, entry_ids, lambda _, before: become(before), edit_id=edit_id)
-
-
-async def change_each(
-    conn: AsyncConnection,
-    entry_ids: Sequence[int],
-    become: Callable[[int, Annotation], Annotation],
-    *,
-    edit_id: int,
-) -> int:
-    """Change annotations like ``change``, with a function that also gets the entry id."""
     rows = await _rows(conn, entry_ids)
     before = await _annotations(conn, rows)
     after = {number: become(number, each) for number, each in before.items()}

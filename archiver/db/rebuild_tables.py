@@ -5,7 +5,7 @@ time, and they refer to conversion records, but segments contain both in any ord
 of these records are stored in these tables until all segments are read.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -21,41 +21,33 @@ from archiver.db.statements import OnConflict, insert_rows
 from archiver.model.capture import Location, RecordId
 from archiver.model.job import Lease, State
 
-_CONVERSION, _ENTRY_RECORD = "rebuild_conversion", "rebuild_entry_record"
-_SHARED_ARTICLE = "rebuild_shared_article"
-_COLUMNS: dict[str, dict[str, TypeEngine[Any]]] = {
-    _CONVERSION: {"record_id": Words, "segment": Words, "offset": Number, "length": Number},
-    _ENTRY_RECORD: {"at": Number, "segment": Words, "offset": Number, "length": Number},
-    _SHARED_ARTICLE: {
-        "entry_id": Number,
-        "timestamp": Number,
-        "article_of": Number,
-        "extractor": Words,
-    },
-}
-_KEYS = {
-    _CONVERSION: {"record_id"},
-    _ENTRY_RECORD: {"at", "segment", "offset"},
-    _SHARED_ARTICLE: {"entry_id", "timestamp", "extractor"},
-}
-
-
 _APART = MetaData()
 """The tables are not part of the schema."""
-_TABLES = {
-    table: Table(
-        table,
+
+
+def _table(name: str, keys: Collection[str], **columns: TypeEngine[Any]) -> Table:
+    return Table(
+        name,
         _APART,
         *(
-            Column(name, kind, primary_key=name in _KEYS[table], autoincrement=False)
-            for name, kind in columns.items()
+            Column(each, kind, primary_key=each in keys, autoincrement=False)
+            for each, kind in columns.items()
         ),
         sqlite_with_rowid=False,
     )
-    for table, columns in _COLUMNS.items()
-}
-_conversion, _entry_record = _TABLES[_CONVERSION], _TABLES[_ENTRY_RECORD]
-_shared_article = _TABLES[_SHARED_ARTICLE]
+
+
+_PLACE: dict[str, TypeEngine[Any]] = {"segment": Words, "offset": Number, "length": Number}
+_conversion = _table("rebuild_conversion", {"record_id"}, record_id=Words, **_PLACE)
+_entry_record = _table("rebuild_entry_record", {"at", "segment", "offset"}, at=Number, **_PLACE)
+_shared_article = _table(
+    "rebuild_shared_article",
+    {"entry_id", "timestamp", "extractor"},
+    entry_id=Number,
+    timestamp=Number,
+    article_of=Number,
+    extractor=Words,
+)
 _EARLIER = snapshot.alias("earlier")
 _ARTICLE = ("article_segment_id", "article_offset", "article_length")
 _SHARE_ARTICLES = (
@@ -83,13 +75,13 @@ class Dated:
 
 async def begin(conn: AsyncConnection) -> None:
     """Create the tables."""
-    for table in _TABLES.values():
+    for table in _APART.sorted_tables:
         await conn.execute(CreateTable(table))
 
 
 async def end(conn: AsyncConnection) -> None:
     """Drop the tables."""
-    for table in _TABLES.values():
+    for table in _APART.sorted_tables:
         await conn.execute(DropTable(table))
 
 

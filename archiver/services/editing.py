@@ -101,7 +101,9 @@ class Editing:
         async with self._db.write() as conn:
             number, _ = await find_entry(conn, ref)
             edit_id = await edit_history.begin(conn, datetime.now(UTC))
-            changed = await edit_history.change(conn, [number], function, edit_id=edit_id)
+            changed = await edit_history.change(
+                conn, [number], lambda _, before: function(before), edit_id=edit_id
+            )
             if not changed:
                 await edit_history.forget(conn, edit_id)
         if changed:
@@ -208,7 +210,7 @@ class Editing:
         count = changed = 0
         async for refs in batches:
             async with self._db.write() as conn:
-                changed += await edit_history.change_each(conn, refs, function, edit_id=edit_id)
+                changed += await edit_history.change(conn, refs, function, edit_id=edit_id)
             count += len(refs)
         if changed:
             await self._remake(changed)

@@ -294,9 +294,7 @@ class Archive:
         async with self.db.write() as conn:
             entry = await entries.by_hash(conn, hash_url(url))
             number = await edit_history.begin(conn, NOON)
-            await edit_history.change_each(
-                conn, [entry[0]] if entry else [], become, edit_id=number
-            )
+            await edit_history.change(conn, [entry[0]] if entry else [], become, edit_id=number)
             if is_arranged:
                 lists = await tags_and_lists.all_lists(conn)
                 shown_lists = [each for each in lists[::-1] if each.count or each.query]
