@@ -260,9 +260,9 @@ async def _insert_responses(
 ) -> dict[RecordId, int]:
     """Insert responses; return the row ids of captures by record id."""
     excluded = [(record_id, places[n]) for n, record_id in plan.excluded_responses.items()]
-    placed = [(each, places[n]) for n, each in plan.captures.items()]
+    placed = [replace(each, location=places[n]) for n, each in plan.captures.items()]
     await captures.insert_excluded_responses(conn, excluded)
-    return await captures.insert_placed(conn, placed)
+    return await captures.insert_all(conn, placed)
 
 
 async def _capture_rows(

@@ -124,34 +124,27 @@ _NEAREST_EQUIVALENT = _closest(_is_no_redirect)
 
 
 async def insert_all(conn: AsyncConnection, captures: Sequence[Capture]) -> dict[RecordId, int]:
-    """Insert captures whose records are on disk; return row ids by record id."""
-    return await insert_placed(conn, [(each, each.location) for each in captures])
-
-
-async def insert_placed(
-    conn: AsyncConnection, placed: Sequence[tuple[Capture, Location]]
-) -> dict[RecordId, int]:
-    """Insert captures with the locations of their records on disk; return row ids by record id.
+    """Insert captures whose records are on disk; return row ids by record id.
 
     An imported file may contain several records with the same id. Each record gets a row, and the
     result contains the first of these rows.
     """
-    if not placed:
+    if not captures:
         return {}
-    segment_ids = await segment_rows.ids(conn, [*{place.segment for _, place in placed}])
+    segment_ids = await segment_rows.ids(conn, [*{each.location.segment for each in captures}])
     first = await next_id(conn, capture_table.c.id)
     rows = [
-        _row(number, segment_ids[place.segment], each, place)
-        for number, (each, place) in enumerate(placed, first)
+        _row(number, segment_ids[each.location.segment], each)
+        for number, each in enumerate(captures, first)
     ]
     await insert_rows(conn, capture_table, rows)
     ids: dict[RecordId, int] = {}
-    for number, (each, _) in enumerate(placed, first):
+    for number, each in enumerate(captures, first):
         ids.setdefault(each.record_id, number)
     return ids
 
 
-def _row(number: int, segment_id: int, each: Capture, place: Location) -> dict[str, Any]:
+def _row(number: int, segment_id: int, each: Capture) -> dict[str, Any]:
     return {
         "id": number,
         "surt": surt_key(each.url),
@@ -163,8 +156,8 @@ def _row(number: int, segment_id: int, each: Capture, place: Location) -> dict[s
         "payload_length": each.payload_length,
         "record_id": each.record_id,
         "segment_id": segment_id,
-        "offset": place.offset,
-        "length": place.length,
+        "offset": each.location.offset,
+        "length": each.location.length,
         "is_revisit": int(each.is_revisit),
         "redirect_to": each.redirect_to,
         "ip": each.ip,

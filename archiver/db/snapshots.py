@@ -69,35 +69,35 @@ def _query() -> Select[*tuple[Any, ...]]:
     )
 
 
-async def of_entry(conn: AsyncConnection, entry_id: int, *, limit: int) -> list[SnapshotRow]:
-    """Return up to ``limit`` of the newest snapshots of an entry, newest first."""
-    rows = await conn.execute(
-        _query()
-        .where(snapshot.c.entry_id == entry_id)
-        .order_by(snapshot.c.timestamp.desc())
-        .limit(limit)
-    )
+async def of_entry(
+    conn: AsyncConnection,
+    entry_id: int,
+    *,
+    limit: int,
+    before: Timestamp | None = None,
+    last: int | None = None,
+) -> list[SnapshotRow]:
+    """Return up to ``limit`` of the newest snapshots of an entry, newest first.
+
+    Args:
+        conn: a connection.
+        entry_id: row id of the entry.
+        limit: maximum number of snapshots.
+        before: only snapshots before this time; None for all.
+        last: highest row id, for pages of a list to which snapshots are added; None for all.
+    """
+    query = _query().where(snapshot.c.entry_id == entry_id)
+    if before:
+        query = query.where(snapshot.c.timestamp < int(before))
+    if last is not None:
+        query = query.where(snapshot.c.id <= last)
+    rows = await conn.execute(query.order_by(snapshot.c.timestamp.desc()).limit(limit))
     return [_snapshot_row(row) for row in rows]
 
 
 async def last_row(conn: AsyncConnection) -> int:
     """Return the row id of the newest snapshot; 0 if there is none."""
     return (await conn.execute(select(func.max(snapshot.c.id)))).scalar() or 0
-
-
-async def page_of(
-    conn: AsyncConnection, entry_id: int, *, before: Timestamp | None, last: int, limit: int
-) -> list[SnapshotRow]:
-    """Return a page of an entry's snapshots before a time, newest first.
-
-    Snapshots with row ids above ``last`` are left out, because they were added after the first page
-    was read.
-    """
-    query = _query().where(snapshot.c.entry_id == entry_id, snapshot.c.id <= last)
-    if before:
-        query = query.where(snapshot.c.timestamp < int(before))
-    rows = await conn.execute(query.order_by(snapshot.c.timestamp.desc()).limit(limit))
-    return [_snapshot_row(row) for row in rows]
 
 
 async def with_records_in(conn: AsyncConnection, place: Location) -> list[SnapshotRow]:

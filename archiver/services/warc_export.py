@@ -219,7 +219,7 @@ class Selection:
             before: Timestamp | None = None
             while True:
                 async with self._db.read() as conn:
-                    page = await db_snapshots.page_of(
+                    page = await db_snapshots.of_entry(
                         conn, entry_id, before=before, last=manifest.last_snapshot, limit=PAGE
                     )
                 yield page

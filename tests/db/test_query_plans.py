@@ -148,7 +148,9 @@ READS = {
     "captures of a host": lambda conn: captures.count_in_range(conn, KeyRange("com,a)", "com,a)~")),
     "place of a row": lambda conn: captures.place_of(conn, 3),
     "snapshots until": lambda conn: snapshots.after(conn, 5, last=50, limit=50),
-    "page of an entry's": lambda conn: snapshots.page_of(conn, 1, before=MOMENT, last=50, limit=50),
+    "page of an entry's": lambda conn: snapshots.of_entry(
+        conn, 1, before=MOMENT, last=50, limit=50
+    ),
     "last snapshot": snapshots.last_row,
     **{
         f"rows of {name} {order}": lambda conn, f=filters, o=order: list_order.rows_in_order(
