@@ -9,7 +9,6 @@ that scripts insert its content.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -332,7 +331,6 @@ def _asks_for_scripts(tree: LexborHTMLParser) -> bool:
 
 _MAX_SEARCHED: Final = 128 << 10
 """Maximum characters of the source that are searched; error pages and bot walls are short."""
-_MAX_PATTERNS = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,17 +362,11 @@ def marked_by(marks: Iterable[Mark], tree: LexborHTMLParser, source: str, text: 
     title = document_title(tree)
     start = source[:_MAX_SEARCHED]
     for each in marks:
-        if each.title and not _compiled(each.title).search(title):
-            continue
-        if each.source and not _compiled(each.source).search(start):
-            continue
-        return each.name
+        if re.search(each.title, title, re.IGNORECASE) and re.search(
+            each.source, start, re.IGNORECASE
+        ):
+            return each.name
     return ""
-
-
-@lru_cache(_MAX_PATTERNS)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)
 
 
 _ERROR_TITLE: Final = re.compile(
@@ -403,7 +395,7 @@ def is_error(title: str, text: str) -> bool:
 
 
 _SELLERS = r"hugedomains\.com|afternic\.com|\bdan\.com|sedo\.com|undeveloped\.com|efty\.com"
-_MARKS = (
+PARKED = (
     Mark("Sedo", source=r"[/.]sedoparking\.com/"),
     Mark("ParkingCrew", source=r"[/.]parkingcrew\.net/|d38psrni17bvxu\.cloudfront\.net"),
     Mark("Bodis", source=r"[/.]bodis\.com/|window\.park\s*=\s*[\"']"),
@@ -412,17 +404,7 @@ _MARKS = (
     Mark("a dealer in names", source=r"<html[^>]{0,400}\sdata-adblockkey="),
     Mark("a dealer in names", title=r"\bfor sale\b", source=_SELLERS),
 )
-
-
-def parked_by(tree: LexborHTMLParser, source: str, text: str) -> str:
-    """Return the name of the parking service or seller of a parked domain; empty for other pages.
-
-    Args:
-        tree: the tree of the page.
-        source: the source of the page.
-        text: the start of its text, from ``readable_start``.
-    """
-    return marked_by(_MARKS, tree, source, text)
+"""Marks of parking services and of sellers of domains."""
 
 
 _CHALLENGES: Final = (
@@ -434,7 +416,7 @@ _CHALLENGES: Final = (
 """Response headers of bot walls: (header, value, provider)."""
 
 
-_WALL_MARKS = (
+WALLS = (
     Mark("Cloudflare", source=r"cf_chl_opt|cf-challenge-running"),
     Mark("Cloudflare", title=r"^Just a moment", source=r"challenge-platform|cf-|cloudflare"),
     Mark("Cloudflare", title=r"^Attention Required! \| Cloudflare"),
@@ -451,6 +433,7 @@ _WALL_MARKS = (
     Mark("Sucuri", source=r"sucuri_cloudproxy_js"),
     Mark("AWS WAF", source=r"awsWafCookieDomainList|window\.gokuProps"),
 )
+"""Marks of bot walls."""
 
 
 def wall_in_headers(headers: Sequence[tuple[str, str]]) -> str:
@@ -464,14 +447,3 @@ def wall_in_headers(headers: Sequence[tuple[str, str]]) -> str:
             if name == header and value.strip().lower() == challenge:
                 return guard
     return ""
-
-
-def wall_in_page(tree: LexborHTMLParser, source: str, text: str) -> str:
-    """Return the provider of a bot wall; empty for other pages.
-
-    Args:
-        tree: the tree of the page.
-        source: the source of the page.
-        text: the start of its text, from ``readable_start``.
-    """
-    return marked_by(_WALL_MARKS, tree, source, text)

@@ -24,11 +24,12 @@ from archiver.pages.foreign_elements import ForeignContent, XmlElement, XmlStyle
 from archiver.pages.icon_candidates import find_covers, find_icons
 from archiver.pages.metadata import read_head_metadata, read_metadata
 from archiver.pages.page_problems import (
+    PARKED,
+    WALLS,
     browser_needs,
     is_error,
-    parked_by,
+    marked_by,
     readable_start,
-    wall_in_page,
 )
 from archiver.pages.parsing import base_of, parse
 from archiver.pages.references import (
@@ -124,8 +125,8 @@ def discover_parsed(
         metadata=metadata,
         needs_browser=needs_browser,
         may_need_browser=may_need_browser,
-        wall=wall_in_page(tree, html, text),
-        parked=parked_by(tree, html, text),
+        wall=marked_by(WALLS, tree, html, text),
+        parked=marked_by(PARKED, tree, html, text),
         feed=_find_feed(tree, base_url),
         icons=find_icons(tree, base_url, base),
         covers=find_covers(head, base),
