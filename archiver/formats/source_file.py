@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from archiver.errors import UnreadableFile
 from archiver.formats.archive_members import (
     Members,
+    ReadStream,
     TarMembers,
     is_packed,
     is_tar,
@@ -51,8 +52,6 @@ from archiver.model.entry_list import (
 from archiver.model.imports import ColumnRole
 
 if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
-
     from archiver.formats.unread_addresses import AddressCheck
 
 _LOG = get_log(__name__)
@@ -406,8 +405,7 @@ class SourceFile:
         self.columns_as = columns_as or {}
         self.head = _read_head(source)
         if is_packed(self.head):
-            packed = io.BufferedReader(_RejoinedStream(self.head, source), HEAD_BYTES)
-            source = unpacked(packed, self.head)
+            source = unpacked(_rejoined(self.head, source), self.head)
             # If the file is damaged at its start, keep the compressed head, so that the error
             # names the compression.
             self.head = _read_head(source) or self.head
@@ -486,7 +484,7 @@ class SourceFile:
         if self._spooled:
             self._spooled.seek(0)
             return self._spooled
-        return io.BufferedReader(_RejoinedStream(self.head, self._source), HEAD_BYTES)
+        return _rejoined(self.head, self._source)
 
     def chunks(self) -> Iterator[str]:
         """Yield the content as text, in pieces.
@@ -552,22 +550,16 @@ def _read_head(source: BinaryIO) -> bytes:
     return bytes(head)
 
 
-class _RejoinedStream(io.RawIOBase):
-    """Stream of a head that was read already, followed by the rest of the file."""
+def _rejoined(head: bytes, remaining: BinaryIO) -> BinaryIO:
+    """Return a stream of a head that was read already, followed by the rest of the file."""
 
-    def __init__(self, head: bytes, remaining: BinaryIO) -> None:
-        self._head = memoryview(head)
-        self._rest = remaining
+    def read(size: int) -> bytes:
+        nonlocal head
+        piece = head[:size] or remaining.read(size)
+        head = head[len(piece) :]
+        return piece
 
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: "WriteableBuffer", /) -> int:
-        target = memoryview(buffer)
-        piece = self._head[: len(target)] or self._rest.read(len(target))
-        self._head = self._head[len(piece) :]
-        target[: len(piece)] = piece
-        return len(piece)
+    return io.BufferedReader(ReadStream(read), HEAD_BYTES)
 
 
 _MAX_QUERY = 2_000
