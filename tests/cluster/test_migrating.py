@@ -31,9 +31,13 @@ setattr(import_module(where), name, die)
 to = Settings(data=Path(data), index=index or None, store=store or None)
 asyncio.run(migrate(to, remove=True))
 """
-SWITCH = ("archiver.services.migration", "_switch_to")
-OUT = (("archiver.services.reindex", "replace_index"), SWITCH)
-BACK = (SWITCH, ("archiver.services.migration", "forget_store"))
+OUT, BACK = True, False
+STEPS = (
+    (OUT, "archiver.services.reindex", "replace_index"),
+    (BACK, "archiver.services.migration", "_switch_to"),
+    (OUT, "archiver.services.migration", "_switch_to"),
+    (BACK, "archiver.services.migration", "forget_store"),
+)
 """Functions at whose call a migration is killed: before the index is replaced, before copies are
 removed, and before the address of the store is deleted. ``test_killed`` does so for uploads.
 """
@@ -137,19 +141,18 @@ async def test_a_rebuilt_index_is_claimed_before_it_is_in_place(
 
 async def test_a_migration_killed_at_any_step_can_be_repeated(machine_a, store, address):
     before = await entries_and_matches(machine_a)
-    servers = replace(machine_a, index=address, store=store.address)
-    for to, steps in ((servers, OUT), (machine_a, BACK)):
-        for module, name in steps:
-            killed = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-c", KILLED, str(machine_a.data)),
-                *(to.index or "", to.store or "", module, name),
-                stderr=DEVNULL,
-            )
-            assert await killed.wait() == -signal.SIGKILL, name
+    for way, module, name in STEPS:
+        to = replace(machine_a, index=address, store=store.address) if way is OUT else machine_a
+        killed = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-c", KILLED, str(machine_a.data), to.index or "", to.store or ""),
+            *(module, name),
+            stderr=DEVNULL,
+        )
+        assert await killed.wait() == -signal.SIGKILL, (way, name)
 
         await migrate(to, remove=True)
 
-        assert await entries_and_matches(to) == before, steps
+        assert await entries_and_matches(to) == before, (way, name)
     assert store.names() == []
 
 
