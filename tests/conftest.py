@@ -22,7 +22,6 @@ from archiver.config import Settings
 from archiver.web.rendering import environment
 from archiver.web.wording import wordings
 from tests.children_in_threads import choose_children
-from tests.chromium import chromium_path
 from tests.crawler import Crawl, crawler
 from tests.prepared_archives import Make, Prepared
 from tests.shared_statements import share_compiled_statements
@@ -183,12 +182,6 @@ def shared_directory(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -
 def prepared(shared_directory: Path) -> Prepared:
     """Archives that are created once and copied."""
     return Prepared(shared_directory)
-
-
-@pytest.fixture(scope="session")
-def chromium() -> str:
-    """Path of Chromium."""
-    return chromium_path()
 
 
 @asynccontextmanager

@@ -14,7 +14,6 @@ from obstore.store import S3Store
 
 from archiver.config import Settings
 from archiver.crawl import dispatcher
-from tests.cluster.archives import other_machine
 from tests.cluster.faulty_proxy import FaultyProxy
 from tests.cluster.s3_servers import REGION, Moto, s3_server
 from tests.postgres import empty_index
@@ -124,9 +123,3 @@ def variables_b(variables_a, tmp_path) -> dict[str, str]:
 def machine_a(settings: Settings, address: str) -> Settings:
     """A machine of a shared archive."""
     return replace(settings, index=address, crawl_processes=1)
-
-
-@pytest.fixture
-def machine_b(machine_a: Settings, tmp_path: Path) -> Settings:
-    """Another machine of the same archive."""
-    return other_machine(machine_a, tmp_path / "b")

@@ -5,7 +5,6 @@ The hostile page is served as stored, so that only those headers restrict it.
 
 import base64
 import re
-import struct
 from contextlib import asynccontextmanager
 
 from aiohttp import web
@@ -43,49 +42,10 @@ HOSTILE = """<!DOCTYPE html><title>as it was</title>
 <form action="/changed?form" method=post><button id=send>send</button></form>
 <a id=script href="javascript:document.title='ran'">go</a>
 """
-RUN = "document.title='ran'"
-BUSY = f"""<!DOCTYPE html><title>as it was</title>
-<meta http-equiv=refresh content="0; url=/other"><link rel=modulepreload href=/m.js>
-<link rel=preload as=script href=/s.js><link rel=preload as=fetch href=/data>
-<link rel=preload as=style href=busy.css onload="this.rel='stylesheet'">
-<link rel=prefetch href=/next>
-<script>{RUN}</script><script src=/s.js></script><script type=module>{RUN}</script>
-<script type=importmap>{{}}</script><script type=speculationrules>{{}}</script>
-<script async src=/m.js type=module></script><script nomodule>{RUN}</script>
-<body onload="{RUN}"><img src=i.png onload="{RUN}" onerror="{RUN}"><img src="file:///x.png">
-<svg onload="{RUN}"><script>{RUN}</script><script href=/s.js></script>
-<animate onbegin="{RUN}" attributeName=x dur=1s /></svg><input autofocus onfocus="{RUN}">
-<noscript><p id=without>shown without scripts</noscript>
-<object data=a.swf type=application/x-shockwave-flash><p id=instead>no plug-in</object>
-<iframe srcdoc="<title>as it was</title><script>{RUN}</script><body onload=&quot;{RUN}&quot;>">
-</iframe><iframe src=busy.svg></iframe><iframe src=busy.xhtml></iframe>
-<p id=handled onclick="{RUN}">p</p><a id=script href="javascript:{RUN}">go</a>
-"""
-SECONDS, RATE = 3000, 8000
-SILENCE = b"RIFF" + struct.pack(
-    "<I4s4sIHHIIHH4sI", 36 + SECONDS * RATE, b"WAVE", b"fmt ", 16, 1, 1, RATE, RATE, 1, 8, b"data",
-    SECONDS * RATE,
-) + b"\x80" * (SECONDS * RATE)  # fmt: skip
 LOOKS = "el => getComputedStyle(el).backgroundColor"
 """Script for the background colour; polled, because a page without scripts has no events."""
 FILES = {
-    "http://a.example/long.wav": ("audio/wav", SILENCE),
-    "http://a.example/player": (
-        "text/html",
-        "<video id=player preload=metadata src='PREFIX/TIMEim_/http://a.example/long.wav'></video>",
-    ),
     "http://a.example/": ("text/html", HOSTILE),
-    "http://a.example/busy": ("text/html", BUSY),
-    "http://a.example/busy.css": ("text/css", "body { background: rgb(7, 8, 9) }"),
-    "http://a.example/busy.svg": (
-        "image/svg+xml",
-        f'<svg xmlns="http://www.w3.org/2000/svg" onload="{RUN}"><script>{RUN}</script></svg>',
-    ),
-    "http://a.example/busy.xhtml": (
-        "application/xhtml+xml",
-        f"""<h:html xmlns:h="http://www.w3.org/1999/xhtml"><h:head><h:title>x</h:title>
-        <h:script>{RUN}</h:script></h:head><h:body onload="{RUN}"/></h:html>""",
-    ),
     "http://a.example/inner": ("text/html", "<p>inner"),
     "http://a.example/s.css": (
         "text/css",
