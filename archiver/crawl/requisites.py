@@ -301,7 +301,8 @@ class Requisites:
         if not requisites:
             return
         async with self._context.db.read() as conn:
-            self._clear_after_deletion(await tombstones.count(conn))
+            if not self._cache or any(each.requisite.url in self._cache for each in requisites):
+                self._clear_after_deletion(await tombstones.count(conn))
             unknown = {
                 each.requisite.url: each.requisite.is_preview_image
                 for each in reversed(requisites)
