@@ -190,37 +190,18 @@ _BESIDE_HEADING = re.compile(
 
 The groups are the texts before and after it.
 """
-_TITLES = (
-    "dc:title",
-    "dcterms:title",
-    "og:title",
-    "twitter:title",
-    "dc.title",
-    "citation_title",
-    "parsely-title",
+_TITLES = tuple(
+    "dc:title dcterms:title og:title twitter:title dc.title citation_title parsely-title".split()
 )
-_AUTHORS = (
-    "dc:creator",
-    "dcterms:creator",
-    "author",
-    "article:author",
-    "dc.creator",
-    "parsely-author",
-    "byl",
-    "sailthru.author",
+_AUTHORS = tuple(
+    "dc:creator dcterms:creator author article:author dc.creator parsely-author byl "
+    "sailthru.author".split()
 )
 _SITES = ("og:site_name", "application-name")
 _EXCERPTS = ("og:description", "description", "twitter:description", "dc.description")
-_DATES = (
-    "article:published_time",
-    "datepublished",
-    "parsely-pub-date",
-    "dc.date",
-    "dc.date.issued",
-    "citation_publication_date",
-    "citation_online_date",
-    "date",
-    "pubdate",
+_DATES = tuple(
+    "article:published_time datepublished parsely-pub-date dc.date dc.date.issued "
+    "citation_publication_date citation_online_date date pubdate".split()
 )
 _TIMES = (
     "[itemprop~='datePublished']",

@@ -488,17 +488,8 @@ HTML: Final[Mapping[str, Rules]] = {
 ``base`` is missing, because it changes the base URL of the other references.
 """
 
-PAINT: Final = (
-    "fill",
-    "stroke",
-    "filter",
-    "mask",
-    "clip-path",
-    "cursor",
-    "marker",
-    "marker-start",
-    "marker-mid",
-    "marker-end",
+PAINT: Final = tuple(
+    "fill stroke filter mask clip-path cursor marker marker-start marker-mid marker-end".split()
 )
 """SVG attributes that contain CSS (SVG 2 §6.6)."""
 
