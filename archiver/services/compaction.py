@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -362,38 +362,24 @@ CLOCK_SECONDS = 60.0
 
 
 class HourClock:
-    """Clock that detects when an hour of the day begins; it is read repeatedly."""
+    """Clock that detects when an hour of the day begins (local time); it is read repeatedly.
+
+    The hour begins once a day, even if clocks change: an hour that is skipped begins when the clock
+    is put forward, and of an hour that occurs twice, the first counts.
+    """
 
     def __init__(self, hour: int, now: datetime) -> None:
         self._hour = hour
-        self._due = next_time(hour, now)
+        self._last = self._begun_on(now)
 
     def has_begun(self, now: datetime) -> bool:
         """Return whether the hour has begun since the last call."""
-        has_begun = now >= self._due
-        self._due = next_time(self._hour, now)
-        return has_begun
+        before, self._last = self._last, max(self._last, self._begun_on(now))
+        return self._last > before
 
-
-def next_time(hour: int, now: datetime) -> datetime:
-    """Return when an hour of the day begins next in the local time zone.
-
-    The hour begins exactly once a day, even if clocks change. An hour that is skipped begins when
-    the clock is put forward; for an hour that occurs twice, the first time counts.
-
-    Args:
-        hour: the hour, from 0 to 23.
-        now: the current time (aware).
-    """
-    local = now.replace(tzinfo=None, minute=0, second=0, microsecond=0)
-    for days in range(3):
-        target = local.replace(hour=hour) + timedelta(days=days)
-        then = target.astimezone()
-        if then.hour != hour:  # clocks skip this hour
-            then = target.replace(fold=1).astimezone()
-        if then > now:
-            return then
-    raise ValueError("hour must be from 0 to 23")
+    def _begun_on(self, now: datetime) -> date:
+        """Return the day on which the hour began last."""
+        return (now.replace(tzinfo=None) - timedelta(hours=self._hour)).date()
 
 
 class BackgroundMaintenance:

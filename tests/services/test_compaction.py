@@ -1,7 +1,6 @@
 """Compaction erases deleted records from the disk and changes nothing else."""
 
 import gzip
-import time
 from datetime import UTC, datetime, timedelta
 from io import BytesIO
 
@@ -11,7 +10,7 @@ from warcio.archiveiterator import ArchiveIterator
 from archiver.replay.addresses import Modifier
 from archiver.replay.response import ReplayRequest
 from archiver.replay.response_headers import Viewer
-from archiver.services.compaction import HourClock, next_time
+from archiver.services.compaction import HourClock
 from archiver.services.reindex import reindex
 from tests.segments import segments
 from tests.services.test_deletion import listed, problems, save
@@ -154,20 +153,18 @@ async def test_user_metadata_and_shared_articles_of_deleted_snapshots_are_kept(
         assert (after.article, after.entry.annotation.tags) == (before, ("said",))
 
 
-def test_the_quiet_hour_follows_clock_changes(monkeypatch):
-    monkeypatch.setenv("TZ", "Europe/Berlin")
-    time.tzset()
-    try:
-        for hour, now, due in (
-            (4, "2026-03-01T04:00+01:00", "2026-03-02T04:00+01:00"),
-            (4, "2026-03-28T23:30+01:00", "2026-03-29T04:00+02:00"),
-            (4, "2026-10-24T23:30+02:00", "2026-10-25T04:00+01:00"),
-            (2, "2026-03-29T01:30+01:00", "2026-03-29T03:00+02:00"),
-        ):
-            assert next_time(hour, datetime.fromisoformat(now)) == datetime.fromisoformat(due), now
-    finally:
-        monkeypatch.undo()
-        time.tzset()
+def test_the_quiet_hour_follows_clock_changes():
+    for hour, start, not_yet, begins in (
+        (4, "2026-03-01T04:00+01:00", "2026-03-02T03:59+01:00", "2026-03-02T04:00+01:00"),
+        (4, "2026-03-28T23:30+01:00", "2026-03-29T03:59+02:00", "2026-03-29T04:00+02:00"),
+        (4, "2026-10-24T23:30+02:00", "2026-10-25T03:59+01:00", "2026-10-25T04:00+01:00"),
+        (2, "2026-03-29T01:30+01:00", "2026-03-29T01:59+01:00", "2026-03-29T03:00+02:00"),
+        (2, "2026-10-25T01:30+02:00", "2026-10-25T01:59+02:00", "2026-10-25T02:00+02:00"),
+    ):
+        quiet = HourClock(hour, datetime.fromisoformat(start))
+        results = [quiet.has_begun(datetime.fromisoformat(each)) for each in (not_yet, begins)]
+        again = datetime.fromisoformat(begins[:16] + "+01:00") + timedelta(hours=1)
+        assert [*results, quiet.has_begun(again)] == [False, True, False], begins
 
 
 def test_a_quiet_hour_during_which_the_machine_slept_is_made_up_for():
