@@ -366,21 +366,16 @@ class AnnotationChange:
         spelled = {tag_key(each): each for each in annotation.tags}
         lost = frozenset(map(tag_key, self.without_tags))
         tags_after = (each for each in (*tags, *self.with_tags) if tag_key(each) not in lost)
-        changed = replace(
-            annotation,
-            title=_or(self.title, annotation.title),
-            note=_or(self.note, annotation.note),
-            tags=unique_tags(spelled.get(tag_key(each), each) for each in tags_after),
-            is_read=annotation.is_read if self.is_read is None else self.is_read,
-            is_starred=annotation.is_starred if self.is_starred is None else self.is_starred,
-        )
+        values = {
+            name: value
+            for name in ("title", "note", "is_read", "is_starred")
+            if (value := getattr(self, name)) is not None
+        }
+        tags = unique_tags(spelled.get(tag_key(each), each) for each in tags_after)
+        changed = replace(annotation, tags=tags, **values)
         before = annotation.lists
         folders_after = (*(before if self.folders is None else self.folders), *self.with_folders)
         removed = frozenset(self.without_folders)
         return changed.in_lists(
             {each: before.get(each, 0) for each in folders_after if each not in removed}
         )
-
-
-def _or(new: str | None, current: str) -> str:
-    return current if new is None else new

@@ -308,13 +308,7 @@ def shifted(lists: Sequence[EntryList], path: str, *, down: bool) -> list[EntryL
     tree = as_tree(lists)
     outer = folder_names(path)[:-1]
     siblings = [each.path for each in tree if folder_names(each.path)[:-1] == outer]
-    if path not in siblings:
+    if path not in siblings or (path == siblings[0] and not down):
         return tree
-    at = siblings.index(path)
-    other = at + (1 if down else -1)
-    if not 0 <= other < len(siblings):
-        return tree
-    siblings[at], siblings[other] = siblings[other], siblings[at]
-    by_path, moved = {each.path: each for each in tree}, iter(siblings)
-    are_siblings = frozenset(siblings)
-    return as_tree([by_path[next(moved)] if each.path in are_siblings else each for each in tree])
+    at = siblings.index(path) + (2 if down else -1)
+    return placed(tree, path, siblings[at] if at < len(siblings) else "")

@@ -14,20 +14,19 @@ from typing import IO, cast
 from archiver.crawl.stored_content import holder_at, read_payload
 from archiver.db import entries
 from archiver.db.engine import Database
-from archiver.errors import InputError, InvalidUrl, NotFound
+from archiver.errors import InputError, NotFound
 from archiver.formats import single_page
 from archiver.formats.entry_markdown import entry_markdown, quotations
 from archiver.formats.epub import PICTURES, Epub
 from archiver.formats.markdown import to_markdown
 from archiver.formats.single_page import about, image_candidates, with_pictures
 from archiver.helpers import scratch_file
-from archiver.http.urls import hash_url, parse_entry_url
 from archiver.model.capture import Capture, HashUrl, Timestamp
 from archiver.model.entry import Entry, Snapshot
 from archiver.model.page import Chapter, Picture
 from archiver.pages.shown_article import links_of, without_title
 from archiver.pages.syntax_highlighting import without_highlighting
-from archiver.services.entries import SnapshotDetail
+from archiver.services.entries import SnapshotDetail, hash_urls_of
 from archiver.services.export_selection import (
     ExportedEntries,
     Manifest,
@@ -291,12 +290,7 @@ class MarkdownTree:
 
     async def _archived_links(self, html: str, rows: Sequence[int]) -> dict[str, HashUrl]:
         """Return the entries of this tree that an article links to, by URL."""
-        named = {}
-        for url in await asyncio.to_thread(links_of, html, MAX_LINKS):
-            try:
-                named[url] = hash_url(parse_entry_url(url))
-            except InvalidUrl:
-                continue
+        named = hash_urls_of(await asyncio.to_thread(links_of, html, MAX_LINKS))
         async with self._db.read() as conn:
             archived = await entries.rows_of(conn, [*{*named.values()}])
         local_keys = {key for key, row in archived.items() if _is_among(rows, row)}

@@ -117,10 +117,8 @@ class CookieSettings:
 
     async def list(self) -> list[CookieInfo]:
         """Return the cookies without their values, sorted by host and name."""
-        sorted_cookies = sorted(
-            map(_named, cookies_in(await self.content())), key=lambda each: (each.host, each.name)
-        )
-        return [*sorted_cookies]
+        named = map(_named, cookies_in(await self.content()))
+        return sorted(named, key=lambda each: (each.host, each.name))
 
     async def remove(self, host: str, *, exactly: bool = False, must_exist: bool = True) -> int:
         """Remove the cookies of a host and its subdomains; return their number.
@@ -137,8 +135,12 @@ class CookieSettings:
         removed: list[Cookie] = []
 
         def without(before: Sequence[Cookie]) -> list[Cookie]:
-            of_host = _is_same if exactly else _is_cookie_of
-            removed.extend(each for each in before if of_host(each.host, cookie_host))
+            removed.extend(
+                each
+                for each in before
+                if each.host == cookie_host
+                or (not exactly and each.host.endswith(f".{cookie_host}"))
+            )
             return [each for each in before if each not in removed]
 
         await self._change(without)
@@ -154,14 +156,6 @@ def _merged(before: Sequence[Cookie], imported: Sequence[Cookie]) -> list[Cookie
     """Add cookies, replacing those with the same key; if there are too many, drop the oldest."""
     by_key = {each.key: each for each in (*before, *imported)}
     return [*by_key.values()][-MAX_COOKIES:]
-
-
-def _is_same(host: str, pattern: str) -> bool:
-    return host == pattern
-
-
-def _is_cookie_of(host: str, site: str) -> bool:
-    return host == site or host.endswith(f".{site}")
 
 
 def _named(cookie: Cookie) -> CookieInfo:

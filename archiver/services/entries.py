@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -95,6 +95,15 @@ async def find_page(conn: AsyncConnection, ref: str) -> tuple[int, Entry]:
         raise
 
 
+def hash_urls_of(urls: Iterable[str]) -> dict[str, HashUrl]:
+    """Return the hash_url of each valid URL."""
+    named = {}
+    for url in urls:
+        with suppress(InvalidUrl):
+            named[url] = hash_url(parse_entry_url(url))
+    return named
+
+
 def _of_url(ref: str) -> HashUrl:
     try:
         return hash_url(parse_entry_url(with_scheme(ref)))
@@ -123,9 +132,7 @@ async def _by_prefix(conn: AsyncConnection, beginning: str) -> tuple[int, Entry]
             one=hash_urls[0],
             other=hash_urls[1],
         )
-    if not hash_urls:
-        raise NotFound("No hash_url starts with {beginning}.", beginning=beginning)
-    entry = await entries.by_hash(conn, hash_urls[0])
+    entry = await entries.by_hash(conn, hash_urls[0]) if hash_urls else None
     if entry is None:
         raise NotFound("No hash_url starts with {beginning}.", beginning=beginning)
     return entry

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from archiver.db import entries
 from archiver.db.engine import Database
-from archiver.errors import InputError, InvalidQuery, InvalidUrl, NotFound
-from archiver.http.urls import hash_url, parse_entry_url
+from archiver.errors import InputError, InvalidQuery, NotFound
 from archiver.model.annotation import Highlight
 from archiver.model.capture import HashUrl
 from archiver.model.listing import ListingQuery
@@ -20,7 +19,7 @@ from archiver.pages.shown_article import ArticleTree, Span
 from archiver.search.query_parser import parse_query
 from archiver.search.snippets import match_positions
 from archiver.search.words import words_of
-from archiver.services.entries import Entries, EntryDetail, SnapshotDetail
+from archiver.services.entries import Entries, EntryDetail, SnapshotDetail, hash_urls_of
 from archiver.services.search import Neighbours, Search
 from archiver.services.user_files import READING, user_file
 
@@ -180,12 +179,7 @@ class Reader:
         self, article_hash: HashUrl, article: ArticleTree
     ) -> dict[str, HashUrl]:
         """Return the hash_urls of other archived entries that an article links to, by link URL."""
-        named = {}
-        for url in article.links(MAX_LINKS):
-            try:
-                named[url] = hash_url(parse_entry_url(url))
-            except InvalidUrl:
-                continue
+        named = hash_urls_of(article.links(MAX_LINKS))
         async with self._db.read() as conn:
             archived = await entries.latest_of(conn, [*{*named.values()}])
         return {url: key for url, key in named.items() if key in archived and key != article_hash}

@@ -1,12 +1,12 @@
 """Browsing and searching entries."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from archiver.db import counters, jobs, segment_rows, tags_and_lists
+from archiver.db import counters, jobs, segment_rows
 from archiver.db import entries as db_entries
 from archiver.db import snapshots as db_snapshots
 from archiver.db.engine import AsyncConnection, Database
@@ -243,7 +243,8 @@ class Search:
         has_words = any(positive_terms(tree))
         newest = await _newest_snapshots(conn, listed, with_earlier=has_words)
         snapshots = {each: newest.get(each, []) for each in listed} if has_words else {}
-        items = await _list_items(conn, listed, newest)
+        by_id = await db_entries.by_ids(conn, listed)
+        items = await shown_of(conn, by_id, {n: newest[n][0] for n in by_id if n in newest})
         excerpts = await asyncio.to_thread(excerpts_of, self._store, [*snapshots.values()], tree)
         for each, (excerpt, at) in zip(snapshots, excerpts, strict=True):
             if each in items:
@@ -350,11 +351,6 @@ class Search:
                 request = request_of(parse_query(used_query), query)
             return await summary_of(conn, request, typed.tree)
 
-    async def tags(self, limit: int = 100) -> list[tuple[str, int]]:
-        """Return the most frequent tags with their number of entries."""
-        async with self._db.read() as conn:
-            return await tags_and_lists.most_used(conn, limit)
-
     async def overview(self) -> Overview:
         """Return the totals of the archive."""
         async with self._db.read() as conn:
@@ -381,16 +377,6 @@ def _neighbours_of_removed(
     at = following if following is not None else (before or 0) + 1
     return Neighbours(
         query, entries[at - 1] if at else None, entries[at] if at < len(entries) else None
-    )
-
-
-async def _list_items(
-    conn: AsyncConnection, listed: Sequence[int], newest: Mapping[int, Sequence[SnapshotRow]]
-) -> dict[int, ListedEntry]:
-    """Return list items of existing entries."""
-    entries_by_id = await db_entries.by_ids(conn, listed)
-    return await shown_of(
-        conn, entries_by_id, {n: newest[n][0] for n in entries_by_id if n in newest}
     )
 
 

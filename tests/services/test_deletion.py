@@ -24,6 +24,10 @@ async def is_captured(archive, *urls):
     return [bool(await archive.replay.captures_of(url)) for url in urls]
 
 
+async def tags_of(archive):
+    return {(each.name, each.entry_count) for each in await archive.editing.tags()}
+
+
 async def listed(archive, q=""):
     return {each.entry.url for each in (await archive.search.listing(ListingQuery(q=q))).items}
 
@@ -68,7 +72,7 @@ async def test_a_deletion_hides_entries_keeps_shared_captures_and_survives_a_rei
             True,
         ]
         assert await listed(archive) == await listed(archive, "clever") == {bears}
-        assert await archive.search.tags() == [("animal", 1)]
+        assert await tags_of(archive) == {("animal", 1)}
         assert (await archive.search.overview()).entries == 1
         with pytest.raises(NotFound):
             await archive.entries.get(foxes)
@@ -201,7 +205,7 @@ async def test_an_undo_restores_all_but_entries_saved_again(
             await listed(archive),
             len((await archive.entries.get(foxes)).snapshots),
         ) == listed_before
-        assert {*await archive.search.tags()} == {("new", 1), ("old", 1)}
+        assert await tags_of(archive) == {("new", 1), ("old", 1)}
         assert len(await archive.replay.captures_of(foxes)) == 1
         assert await problems(archive) == []
 

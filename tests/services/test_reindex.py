@@ -26,7 +26,7 @@ async def content_of(archive):
         [detail.snapshots for detail in details],
         texts,
         [each.entry.url for each in results.items],
-        await archive.search.tags(),
+        await archive.editing.tags(),
     )
 
 
