@@ -7,6 +7,7 @@ import pytest
 from aiohttp import web
 
 from archiver.errors import NotFound
+from archiver.model.job import State
 from archiver.model.listing import ListingQuery
 from archiver.replay.addresses import Modifier
 from archiver.replay.response import ReplayRequest
@@ -51,6 +52,30 @@ def styled_articles(live):
     link = '<link rel="stylesheet" href="/shared.css">'
     first = live.article("foxes", head=link, body='<img src="/own.png">')
     return first, live.article("bears", head=link)
+
+
+async def test_a_resource_that_was_deleted_with_its_page_is_requested_again(open_archive, live):
+    live.put("/own.png", "not really", kind="image/png")
+    foxes = live.article("foxes", body='<img src="/own.png">')
+    saved = asyncio.Event()
+
+    def on_change(job):
+        if job.state is State.SAVED:
+            saved.set()
+
+    async with open_archive() as archive:
+
+        async def after_the_deletion(_):
+            await saved.wait()
+            await archive.deleting.entries([foxes])
+            return web.Response(text='<img src="/own.png">', content_type="text/html")
+
+        bears = live.add_handler("/bears", after_the_deletion)
+        await archive.entries.save([foxes, bears], source="cli")
+
+        await archive.crawling.work(on_change=on_change)
+
+    assert live.requests["/own.png"] == 2
 
 
 async def test_a_deletion_hides_entries_keeps_shared_captures_and_survives_a_reindex(
