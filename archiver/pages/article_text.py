@@ -27,6 +27,8 @@ BLOCKS = frozenset(
     "tr ul".split()
 )
 
+_SEPARATORS = {tag: "\n" for name in BLOCKS for tag in (name, f"/{name}")}
+
 LEAST_LINE = 40
 """Characters below which a line counts as a heading, a date or a name."""
 MAX_BEGINNING = 240
@@ -41,12 +43,12 @@ def to_text(html: str) -> str:
 
 def loose_text(html: str) -> str:
     """Return the text of sanitised HTML with its original white space."""
-    return entities.unescape(_TAG.sub(_between, html))
+    return entities.unescape(_without_markup(html))
 
 
 def loose_start(html: str, most: int) -> str:
     """Return the start of ``loose_text``, up to the last space in ``most`` characters of HTML."""
-    text, *_ = _TAG.sub(_between, html[:most]).partition("<")  # a tag that is cut off
+    text, *_ = _without_markup(html[:most]).partition("<")  # a tag that is cut off
     return entities.unescape("".join(text.rsplit(None, 1)[:1]))
 
 
@@ -77,9 +79,11 @@ def tidy_lines(text: str) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def _between(tag: re.Match[str]) -> str:
-    name = (tag[1] or "").lstrip("/").lower()
-    return "\n" if name in BLOCKS else ""
+def _without_markup(html: str) -> str:
+    """Replace the tags of blocks by line breaks, and remove other tags and comments."""
+    pieces = _TAG.split(html)
+    pieces[1::2] = [_SEPARATORS.get(tag, "") for tag in pieces[1::2]]
+    return "".join(pieces)
 
 
 def to_reading(html: str) -> str:
@@ -90,7 +94,7 @@ def to_reading(html: str) -> str:
     html = _FORMULA.sub(_as_tex, html)
     pieces = _CODE.split(html)
     parts = [
-        entities.unescape(_TAG.sub(_between, each)).strip("\n")
+        loose_text(each).strip("\n")
         if n % 2
         else to_text(" ".join(each.split()))  # line breaks of the source have no meaning
         for n, each in enumerate(pieces)
