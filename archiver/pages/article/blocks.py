@@ -21,7 +21,7 @@ def is_phrasing(element: Element) -> bool:
 
 def has_block(element: Element) -> bool:
     """Return whether an element contains a block."""
-    return next(element.iterdescendants(*BLOCKS), None) is not None
+    return len(element) > 0 and next(element.iterdescendants(*BLOCKS), None) is not None
 
 
 def part_at_breaks(root: Element) -> None:
@@ -191,20 +191,11 @@ class _Table:
 
 def find_data(root: Element) -> set[Element]:
     """Return the tables that contain data: tables with header markup, and large tables."""
-    if next(root.iter("table"), None) is None:
-        return set()
-    tables: dict[Element, _Table] = {}
-    stack: list[tuple[Element, _Table | None]] = [(root, None)]
-    while stack:
-        element, around = stack.pop()
-        if element.tag == "table":
-            inner = tables[element] = _Table(is_marked=_is_marked(element))
-            if around is not None:
-                around.is_nesting = True
-            around = inner
-        elif around is not None:
+    tables = {each: _Table(is_marked=_is_marked(each)) for each in root.iter("table")}
+    for element in root.iter("table", "tr", *_MARKS) if tables else ():
+        around = tables.get(next(element.iterancestors("table"), root))
+        if around is not None:
             _count(around, element)
-        stack.extend((each, around) for each in element)
     return {each for each, cells in tables.items() if _is_data(each, cells)}
 
 
@@ -217,7 +208,9 @@ def _is_marked(table: Element) -> bool:
 def _count(table: _Table, element: Element) -> None:
     if element.tag in _MARKS:
         table.is_marked = True
-    elif element.tag == "tr":
+    elif element.tag == "table":
+        table.is_nesting = True
+    else:
         table.rows += _span(element, "rowspan")
         table.columns = max(table.columns, sum(_span(cell, "colspan") for cell in element))
 

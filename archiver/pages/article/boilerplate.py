@@ -21,7 +21,7 @@ from archiver.pages.article.elements import (
     named,
 )
 from archiver.pages.article.scoring import Measure, take
-from archiver.pages.article.tree import bottom_up, remove
+from archiver.pages.article.tree import bottom_up, remove, text_in
 
 SHORT = 500
 MAX_CAPTION = 200
@@ -199,7 +199,7 @@ def _is_wrapped_text(element: Element, measure: Measure) -> bool:
         return False
     if measure.link_density < MAX_IN_LINE and _is_among_lines(element):
         return True
-    text = "".join(paragraph.itertext()).rstrip()
+    text = text_in(paragraph).rstrip()
     return measure.text > SENTENCE and text.endswith(SENTENCE_ENDS)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from lxml import etree
 from lxml.etree import _Element as Element
 
-from archiver.pages.article.tree import outermost, remove, replace
+from archiver.pages.article.tree import outermost, remove, replace, text_in
 
 MAX_NAME = 32
 MIN_LINES, MIN_SIMILAR_LINES, _MAX_DIGITS = 2, 3, 6
@@ -68,13 +68,13 @@ def _normalise_table(table: Element) -> None:
     before = table.getprevious()
     is_after_code = before is not None and before.tag == "pre" and not (len(before) or before.text)
     if is_after_code and next(table.iter("th"), None) is None:
-        lines = ["".join(row[-1].itertext()).rstrip("\n") for row in rows if len(row)]
+        lines = [text_in(row[-1]).rstrip("\n") for row in rows if len(row)]
         remove(before)  # The HTML parser has moved the table out of this ``pre``.
         replace(table, _make_pre(lines, table))
         return
     cells = [[each for each in row if each.tag in {"td", "th"}] for row in rows]
     if len(rows) >= MIN_LINES and all(len(row) == 1 and _is_only_code(row[0]) for row in cells):
-        replace(table, _make_pre(["".join(row[0].itertext()).strip("\n") for row in cells], table))
+        replace(table, _make_pre([text_in(row[0]).strip("\n") for row in cells], table))
         return
     if not cells or any(len(row) != 2 for row in cells):
         return
@@ -90,12 +90,12 @@ def _normalise_table(table: Element) -> None:
     elif all(
         next(row[1].iter("pre", "code"), None) is not None or _is_code(row[1]) for row in cells
     ):
-        replace(table, _make_pre(["".join(row[1].itertext()).strip("\n") for row in cells], table))
+        replace(table, _make_pre([text_in(row[1]).strip("\n") for row in cells], table))
 
 
 def _is_numbers(cell: Element) -> bool:
     named = _NUMBERED.search(cell.get("class") or "") is not None
-    text = "".join(cell.itertext())
+    text = text_in(cell)
     return _NUMBERS.fullmatch(text) is not None and (named or text.strip() != "")
 
 
@@ -110,7 +110,7 @@ def _is_only_code(cell: Element) -> bool:
 
 def _lines(cell: Element) -> list[str]:
     match = [each for each in cell.iter() if _LINE.search(each.get("class") or "")]
-    return ["".join(each.itertext()).rstrip("\n\xa0 ") for each in match]
+    return [text_in(each).rstrip("\n\xa0 ") for each in match]
 
 
 def _make_pre(lines: list[str], table: Element) -> Element:
@@ -134,7 +134,7 @@ def _normalise_pre(pre: Element) -> None:
         _separate_lines(pre)
         return
     else:
-        text = "".join(pre.itertext())
+        text = text_in(pre)
     _rewrite(pre, text, language)
 
 
@@ -143,7 +143,7 @@ def _separate_lines(pre: Element) -> None:
     for line in list(pre.iterdescendants(*_LINE_BLOCKS)):
         if next(line.iterdescendants(*_LINE_BLOCKS), None) is None:
             line.tag = "span"
-            if not "".join(line.itertext()).endswith("\n"):
+            if not text_in(line).endswith("\n"):
                 line.tail = "\n" + (line.tail or "").removeprefix("\n")
 
 
@@ -167,7 +167,7 @@ def _normalise_lines(pre: Element) -> None:
     for each in lines:
         each.tag = "div"
     first = [each[0] if len(each) > 1 and not (each.text or "").strip() else each for each in lines]
-    numbers = ["".join(each.itertext()).strip() for each in first]
+    numbers = [text_in(each).strip() for each in first]
     is_number = numbers[0].isdecimal() and len(numbers[0]) <= _MAX_DIGITS
     if is_number and numbers == [str(int(numbers[0]) + n) for n in range(len(lines))]:
         for each in first:
@@ -223,8 +223,8 @@ def _is_extra(element: Element) -> bool:
         return True
     if not _NUMBERED.search(element.get("class") or ""):
         is_target = element.get("id") or element.get("name")
-        return element.tag == "a" and not is_target and not "".join(element.itertext()).strip()
-    return _NUMBERS.fullmatch("".join(element.itertext())) is not None
+        return element.tag == "a" and not is_target and not text_in(element).strip()
+    return _NUMBERS.fullmatch(text_in(element)) is not None
 
 
 def _text_of(pre: Element) -> str:

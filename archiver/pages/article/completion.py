@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 from urllib.parse import unquote
 
-from lxml import etree
 from lxml.etree import _Element as Element
 from selectolax.lexbor import LexborHTMLParser
 
@@ -22,10 +21,9 @@ _TEXT_OF_ALL = 1000
 """Maximum number of letters that are examined to detect the direction of a text."""
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 """Hebrew, Arabic, Syriac, Thaana, N'Ko and others (UAX 44, bidirectional classes R and AL)."""
-_MARKED = etree.XPath("descendant::*[@dir]")
 
 
-def text_direction(page: LexborHTMLParser, body: Element) -> str:
+def text_direction(page: LexborHTMLParser, body: Element, marked: list[Element]) -> str:
     """Return the ``dir`` attribute of a page's text, such as ``rtl``; empty if there is none.
 
     The innermost element that holds most of the text and has the attribute decides.
@@ -33,9 +31,10 @@ def text_direction(page: LexborHTMLParser, body: Element) -> str:
     Args:
         page: the parsed page, whose ``html`` and ``body`` elements are read.
         body: the body of the same page as an lxml tree.
+        marked: its elements with a ``dir`` attribute, in order.
     """
     directions = [each.attributes.get("dir") for each in (page.root, page.body) if each]
-    marked = _MARKED(body)[:_MAX_MARKED]
+    marked = marked[:_MAX_MARKED]
     least = _MOST * len(text_in(body)) if marked else 0
     directions += [each.get("dir") for each in marked if len(text_in(each)) >= least]
     return next((each.lower() for each in reversed(directions) if each), "")

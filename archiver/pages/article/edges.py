@@ -13,7 +13,7 @@ from lxml.etree import _Element as Element
 from archiver.pages.article.blocks import has_block, is_phrasing
 from archiver.pages.article.elements import HEADINGS, KEPT_EMPTY, SENTENCE, named
 from archiver.pages.article.surroundings import Kind, kind_of_label
-from archiver.pages.article.tree import first_text, remove
+from archiver.pages.article.tree import bare, first_text, remove
 from archiver.pages.metadata import read_dateline
 
 MAX_LINE = 120
@@ -36,7 +36,6 @@ _BY = re.compile(r"(?:written\s+)?(?:by|von|par|por|di|door|av|af)\b[\s:]+", re.
 _COORDINATES = re.compile(r"(?:\w[\w ]{0,30}[:\uff1a])?[\W\d]*\u00b0[\W\d]*[NSEWO][\W\dNSEWO]*")
 """Pattern for geographic coordinates, such as ``Coordinates: 42°S 174°E``."""
 _MAX_NAMES = 6
-_SIGNS = re.compile(r"[\W_]+")
 _NAMED_LINE = re.compile(
     r"by-?line|author|no-?print|(?:^|[\s_-]|post|entry)(?:meta|date|time)|timestamp|dateline|contributor|published",
     re.IGNORECASE,
@@ -61,7 +60,7 @@ def trim(root: Element, byline: str) -> str:
 
     Returns: the date in the lines removed above, as ISO 8601; empty if there is none.
     """
-    author = _bare(byline)
+    author = bare(byline)
     removed = []
     for line in _lines_above(root):
         if line.tag == "img":
@@ -83,7 +82,7 @@ def _lines_above(root: Element) -> Iterator[Element]:
     for element in list(islice(root.iter("img", *_LINES), _MAX_LINES)):
         if element.tag == "img":
             yield element
-        if has_block(element) or _is_within(element, root) or _is_in_line(element):
+        if has_block(element) or _is_within(element) or _is_in_line(element):
             continue
         text = first_text(element, MAX_ABOVE)
         if len(text) > SENTENCE and element.tag not in HEADINGS:
@@ -103,7 +102,7 @@ def _lines_below(root: Element) -> Iterator[Element]:
     last = reversed(list(root.iter(*_LINES)))
     lines = (each for each in last if not has_block(each) and not _is_in_line(each))
     for element in list(islice(lines, _MAX_LINES)):
-        if _is_within(element, root) or element.getparent() is None:
+        if _is_within(element) or element.getparent() is None:
             return
         if len(first_text(element, _MAX_APPEAL)) > _MAX_APPEAL:
             return
@@ -121,8 +120,8 @@ def _is_in_line(element: Element) -> bool:
     return any(each and each.strip() for each in texts)
 
 
-def _is_within(element: Element, root: Element) -> bool:
-    return any(each.tag in _WITHIN for each in element.iterancestors() if each is not root)
+def _is_within(element: Element) -> bool:
+    return next(element.iterancestors(*_WITHIN), None) is not None
 
 
 def _is_line_above(line: Element, root: Element, author: str) -> bool:
@@ -161,12 +160,7 @@ def _is_author(text: str, author: str) -> bool:
     """Return whether text is the page's author, or a short text after "by" or its translation."""
     name = _BY.sub("", text, count=1)
     is_named = name != text and name[0].isupper() and len(text.split()) <= _MAX_NAMES
-    return is_named or (author != "" and _bare(name) == author)
-
-
-def _bare(text: str) -> str:
-    """Return the words of a text in lower case, separated by single spaces."""
-    return _SIGNS.sub(" ", text).strip().casefold()
+    return is_named or (author != "" and bare(name) == author)
 
 
 def _is_date(text: str) -> bool:
@@ -177,7 +171,9 @@ def _is_date(text: str) -> bool:
 
 def _is_line_below(line: Element) -> bool:
     text = first_text(line, _MAX_APPEAL)
-    if not text or line.tag in HEADINGS or next(line.iter(*KEPT_EMPTY), None) is not None:
+    if not text or line.tag in HEADINGS:
+        return False
+    if len(line) and next(line.iterdescendants(*KEPT_EMPTY), None) is not None:
         return False
     kind = kind_of_label(text[:SENTENCE])
     if kind in _ACTIONS or _COUNT.fullmatch(text) is not None:

@@ -11,6 +11,8 @@ from typing import Final
 
 from lxml.etree import _Element as Element
 
+from archiver.pages.article.tree import text_in
+
 HEADINGS: Final = frozenset("h1 h2 h3 h4 h5 h6".split())
 SECTIONING: Final = frozenset("article aside nav section".split())
 FLOW: Final = HEADINGS | frozenset(
@@ -117,18 +119,19 @@ def is_unlikely(element: Element) -> bool:
 
     The result is false if one of them also suggests content.
     """
-    verdict = _verdict(element.get("class")) | _verdict(element.get("id"))
+    verdict = 0
+    for name in (element.get("class"), element.get("id")):
+        if name:
+            verdict |= _verdict(name)
     return verdict == _BOILERPLATE
 
 
 def is_boilerplate_name(name: str | None) -> bool:
     """Return whether a name suggests boilerplate, even if it also suggests content."""
-    return bool(_verdict(name) & _BOILERPLATE)
+    return bool(name and _verdict(name) & _BOILERPLATE)
 
 
-def _verdict(name: str | None) -> int:
-    if not name:
-        return 0
+def _verdict(name: str) -> int:
     return _known_verdict(name) if len(name) <= _MAX_KNOWN else _judge(name)
 
 
@@ -180,8 +183,6 @@ _COMMENTS = re.compile(r"comment|disqus|repl(?:y|ies)|respon[ds]|sponsor|shoutbo
 
 def is_likely_boilerplate(element: Element) -> bool:
     """Return whether an element should be removed because of its class, id or role."""
-    if not element.keys():
-        return False
     if element.get("role") in UNLIKELY_ROLES:
         return True
     if element.tag in {"a", "body"}:
@@ -220,12 +221,12 @@ def _matches_its_id(section: Element) -> bool:
     if heading is None or len(section) == 0 or heading not in {section[0], *section[0][:1]}:
         return False
     name = "".join(_WORDS.findall(section.get("id") or "")).casefold()
-    return bool(name) and name == "".join(_WORDS.findall("".join(heading.itertext()))).casefold()
+    return bool(name) and name == "".join(_WORDS.findall(text_in(heading))).casefold()
 
 
 def _is_prose(section: Element) -> bool:
     """Return whether a section contains a long paragraph, and mostly text outside of links."""
-    text = len("".join(section.itertext()))
-    linked = sum(len("".join(each.itertext())) for each in section.iter("a"))
-    longest = max((len("".join(each.itertext())) for each in section.iter("p")), default=0)
+    text = len(text_in(section))
+    linked = sum(len(text_in(each)) for each in section.iter("a"))
+    longest = max((len(text_in(each)) for each in section.iter("p")), default=0)
     return longest > SENTENCE and linked < MAX_LINKED * text

@@ -8,6 +8,7 @@ from lxml import etree
 from lxml.etree import _Element as Element
 
 from archiver.pages.article.tree import (
+    Marked,
     ancestors,
     first_text,
     outermost,
@@ -41,18 +42,20 @@ _AMP_ELEMENTS = {
 }
 """AMP elements and their HTML equivalents (amp.dev/documentation/components)."""
 
-_CUSTOM = etree.XPath("descendant::*[contains(name(), '-')][@src or @data-src]")
 _NAME = re.compile(r"[\w-]{4,40}", re.ASCII)
 _POST = re.compile(r"(https://www\.instagram\.com/(?:p|reel|tv)/[\w-]{1,60}/)")
 
 
-def normalise_widgets(body: Element) -> None:
+def normalise_widgets(body: Element, marked: Marked) -> None:
     """Replace players, GitHub gists, and Instagram posts without text by frames.
 
     AMP images and videos become HTML elements. Images in custom elements and objects become
     ``<img>``.
     """
-    for element in [*_CUSTOM(body), *body.iter("object", "embed")]:
+    for element in [*marked["src"], *marked["data-src"]]:
+        if "-" in element.tag:
+            _normalise_image(element)
+    for element in list(body.iter("object", "embed")):
         _normalise_image(element)
     for element in outermost(body, *_AMP_ELEMENTS):
         _normalise_amp(element)

@@ -51,7 +51,7 @@ from archiver.pages.article.panels import normalise_panels
 from archiver.pages.article.preparation import drop_hidden, to_tree
 from archiver.pages.article.scoring import Scores, make_root
 from archiver.pages.article.surroundings import drop_surroundings
-from archiver.pages.article.tree import text_in
+from archiver.pages.article.tree import Marked, by_attribute, text_in
 from archiver.pages.article.valid_html import make_valid
 from archiver.pages.article_text import (
     MAX_CHARACTERS,
@@ -96,7 +96,7 @@ def choose_article(body: Element) -> Element | None:
     for strict, rules in _ATTEMPTS:
         page = deepcopy(body.getparent()).find("body")
         scores = Scores(page, strict=strict, weighted=rules.weighted)
-        root = make_root(scores.choose().parts)
+        root = make_root(scores.choose())
         worth = remove_boilerplate(root, rules, scores.measures).worth
         if best is None or worth > RETRY_FACTOR * best[0]:
             best = worth, root
@@ -208,9 +208,10 @@ def _read(
     body = to_tree(page)
     if body is None:
         body = etree.SubElement(etree.Element("html"), "body")
-    direction = text_direction(page, body)
+    marked = by_attribute(body)
+    direction = text_direction(page, body, marked["dir"])
     lowered = _lowered(source)
-    _normalise(body, lowered)
+    _normalise(body, marked, lowered)
     if not whole:
         drop_surroundings(body, lowered, title_heading(body, metadata.title), url)
     article = body if whole else choose_article(body)
@@ -268,7 +269,7 @@ def _longer(
 ) -> _Found:
     if body is None:
         return best
-    _normalise(body, source, hides=hides)
+    _normalise(body, by_attribute(body), source, hides=hides)
     candidate = body, choose_article(body)
     return candidate if _length(candidate) > max(factor * _length(best), SHORTEST) else best
 
@@ -293,21 +294,22 @@ def _sanitised(head: Element, article: Element) -> Article:
     return replace(extracted, text=to_text(whole(extracted)))
 
 
-def _normalise(body: Element, source: bytes, *, hides: bool = True) -> None:
+def _normalise(body: Element, marked: Marked, source: bytes, *, hides: bool = True) -> None:
     """Normalise the elements that an article may contain, in the whole page.
 
     Args:
         body: the body of the page.
+        marked: its elements by the names of their attributes.
         source: the markup of the whole page in lower case.
         hides: whether to remove hidden elements.
     """
-    normalise_widgets(body)
-    normalise_panels(body)
+    normalise_widgets(body, marked)
+    normalise_panels(body, marked)
     normalise_mathematics(body, source)
     if hides:
-        drop_hidden(body)
+        drop_hidden(body, marked)
     drop_permalinks(body)
     drop_edit_links(body)
     normalise_drawings(body)
     normalise_code(body)
-    normalise_media(body)
+    normalise_media(body, marked)

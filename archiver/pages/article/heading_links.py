@@ -14,7 +14,7 @@ from lxml.etree import _Element as Element
 from archiver.pages.article.blocks import is_phrasing
 from archiver.pages.article.elements import HEADINGS, KEPT_EMPTY
 from archiver.pages.article.headline import title_heading
-from archiver.pages.article.tree import remove
+from archiver.pages.article.tree import remove, text_in
 
 _FEWEST_LINKS = 3
 _LEAST_LINKED = 0.8
@@ -33,7 +33,7 @@ _MAX_SIBLINGS = 50
 def drop_above_title(root: Element, title: str) -> None:
     """Remove elements before the title's heading that consist mostly of links."""
     heading = title_heading(root, title)
-    if heading is None or len("".join(heading.itertext()).strip()) < _LEAST_OF_TITLE * len(title):
+    if heading is None or len(text_in(heading).strip()) < _LEAST_OF_TITLE * len(title):
         return
     around = [heading, *heading.iterancestors()]
     for element in around[: around.index(root)]:
@@ -55,7 +55,7 @@ def _is_links(element: Element) -> bool:
 
 
 def _letters(element: Element) -> int:
-    return len("".join("".join(element.itertext()).split()))
+    return len("".join(text_in(element).split()))
 
 
 _LEVELS = 2
@@ -138,8 +138,8 @@ def _with_brackets(link: Element, heading: Element) -> Element:
     """Return the largest element around an edit link that has no words except edit links."""
     largest = link
     for above in islice(link.iterancestors(), _LEVELS):
-        text = "".join(above.itertext())
-        words = "".join("".join(each.itertext()) for each in above.iter("a") if _is_edit(each))
+        text = text_in(above)
+        words = "".join(text_in(each) for each in above.iter("a") if _is_edit(each))
         is_more = sum(map(str.isalnum, text)) > sum(map(str.isalnum, words))
         if above is heading or not is_phrasing(above) or len(text) > _MAX_TOOLS or is_more:
             break

@@ -26,7 +26,7 @@ from archiver.pages.article.elements import (
     named,
     remembered,
 )
-from archiver.pages.article.tree import first_text, prepend, remove, text_in
+from archiver.pages.article.tree import bare, first_text, prepend, remove, text_in
 
 _MAX_HEADINGS = 3
 """Number of headings that may be the title; the first may be the name of a site's section."""
@@ -44,8 +44,6 @@ _BOXES = ("aside", "div", "table")
 _TEXT_BLOCKS = frozenset({"p", "ul", "ol", "dl", "blockquote"})
 
 _HIGHEST = frozenset({"h1", "h2"})
-
-_SIGNS = re.compile(r"[\W_]+")
 
 
 def put_head(root: Element, parts: list[Element]) -> Element:
@@ -146,7 +144,7 @@ def _is_title(words: str, title: str, *, is_first: bool) -> bool:
         return False
     if words in title and (is_first or 2 * len(words) > len(title)):
         return True
-    shorter, longer = sorted((_bare(words), _bare(title)), key=len)
+    shorter, longer = sorted((bare(words), bare(title)), key=len)
     return bool(shorter) and shorter in longer and len(shorter) >= _MIN_LENGTH_RATIO * len(longer)
 
 
@@ -155,10 +153,6 @@ def _has_adjacent_article(root: Element, heading: Element) -> bool:
     words = first_text(heading, _MAX_HEADING)
     has_text = len(first_text(root, 2 * _MAX_HEADING)) > len(words)
     return has_text or any(True for _ in root.iter(*KEPT_EMPTY))
-
-
-def _bare(text: str) -> str:
-    return _SIGNS.sub(" ", text).strip().casefold()
 
 
 PROSE = 200
@@ -209,7 +203,7 @@ def find_lead(body: Element, title: str, byline: str) -> Lead:
     heading = title_heading(body, title)
     if heading is None:
         return Lead()
-    collector = _LeadCollector(_bare_lead(byline))
+    collector = _LeadCollector(bare(byline))
     for element in _above(heading):
         collector.add_picture(element)
     block = heading.getparent()
@@ -313,20 +307,20 @@ class _LeadCollector:
             return False
         is_sentence = element.tag == "p" and not is_sibling and len(text) > SENTENCE
         if is_sentence or len(text) > PROSE:
-            self.beginning = _bare_lead(text)[:_START]
+            self.beginning = bare(text)[:_START]
             return True
         return False
 
     def _is_text(self, element: Element, text: str) -> bool:
-        linked = sum(len("".join(each.itertext())) for each in element.iter("a"))
-        is_byline = bool(self._byline) and self._byline in _bare_lead(text)
+        linked = sum(len(text_in(each)) for each in element.iter("a"))
+        is_byline = bool(self._byline) and self._byline in bare(text)
         has_more = next(element.iter("time", "img", "button", "input"), None) is not None
         return linked < _LINKED * len(text) and not is_byline and not has_more
 
 
 def title_heading(body: Element, title: str) -> Element | None:
     """Return the heading with the page's title; None if there is none."""
-    title = _bare_lead(title)
+    title = bare(title)
     if not title:
         return None
     for each in islice(body.iter("h1", "h2"), 30):
@@ -392,8 +386,4 @@ def _name(image: Element) -> str:
 
 
 def _text(element: Element) -> str:
-    return _bare_lead(text_in(element))
-
-
-def _bare_lead(text: str) -> str:
-    return _SIGNS.sub(" ", text).strip().casefold()
+    return bare(text_in(element))

@@ -56,20 +56,20 @@ def hidden_sources(page: LexborHTMLParser) -> list[HiddenSource]:
     """Return markup in templates and data that may contain the article, the longest first."""
     bodies: list[str] = []
     html_texts: list[str] = []
-    for script in page.css("script[type]")[:_MAX_ELEMENTS]:
-        kind, text = script.attributes.get("type") or "", script.text() or ""
+    for element in page.css("script[type], noscript, noframes, textarea, xmp")[:_MAX_ELEMENTS]:
+        text = (element.inner_html if element.tag == "noscript" else element.text()) or ""
         if len(text) < SHORTEST:
             continue
-        if kind.lower() in _DATA:
+        kind = element.attributes.get("type") or ""
+        if element.tag != "script":
+            html_texts.append(_as_markup(text))
+        elif kind.lower() in _DATA:
             bodies += _bodies(text)
             html_texts += _markup_in(text)
         elif _TEMPLATE_TYPE.search(kind[:SHORTEST]):
             html_texts.append(_PLACEHOLDER.sub("", text))
     for root in page.template_fragments()[:_MAX_ELEMENTS]:
         html_texts.append("".join(each.html or "" for each in root.iter(include_text=True)))
-    for element in page.css("noscript, noframes, textarea, xmp")[:_MAX_ELEMENTS]:
-        content = element.inner_html if element.tag == "noscript" else element.text()
-        html_texts.append(_as_markup(content or ""))
     sources = [HiddenSource(each, len(without_tags(each)), STATED) for each in bodies]
     sources += [HiddenSource(each, len(without_tags(each)), POSSIBLE) for each in html_texts]
     return sorted(sources, key=lambda each: -each.size)[:MAX_SOURCES]

@@ -7,7 +7,16 @@ from typing import Final
 from lxml import etree
 from lxml.etree import _Element as Element
 
-from archiver.pages.article.tree import ancestors, lengths, outermost, prepend, remove, replace
+from archiver.pages.article.tree import (
+    Marked,
+    ancestors,
+    lengths,
+    outermost,
+    prepend,
+    remove,
+    replace,
+    text_in,
+)
 from archiver.pages.css_references import rewrite_css
 from archiver.pages.foreign_elements import PRESENTATION
 from archiver.pages.references import (
@@ -73,7 +82,7 @@ def _normalise_figure(figure: Element) -> None:
     caption = captions[0]
     for each in caption.iterchildren("span"):
         # A margin separated a sentence from the credit.
-        if not each.tail and "".join(each.itertext()).endswith((".", "!", "?")):
+        if not each.tail and text_in(each).endswith((".", "!", "?")):
             each.tail = " "
     if next(figure.iter("figcaption", *_CAPTIONED)) is caption:
         prepend(figure, caption)
@@ -206,7 +215,7 @@ _STYLE_SIZE = re.compile(
 _WIDTH = re.compile(r"([0-9]{1,5})w|([0-9]{1,2}(?:\.[0-9]{1,3})?)x")
 
 
-def normalise_media(body: Element) -> None:
+def normalise_media(body: Element, marked: Marked) -> None:
     """Undo lazy loading, replace placeholders by their ``<noscript>`` images, and set sizes."""
     for noscript in outermost(body, "noscript"):
         _use_noscript_fallback(noscript)
@@ -217,7 +226,9 @@ def normalise_media(body: Element) -> None:
     for picture in body.iter("picture"):
         if next(picture.getparent().iter("img"), None) is None:
             _add_image(picture)
-    pictured = [each for each in body.iter("figure", "div", "span", "a") if _has_picture_name(each)]
+    named = _named_pictures(marked)
+    blocks = body.iter("figure", "div", "span", "a") if named else body.iter("figure")
+    pictured = [each for each in blocks if each.tag == "figure" or each in named]
     holding = ancestors(body.iter("img", "svg", "video")) if pictured else set()
     done: set[Element] = set()
     for element in pictured:
@@ -373,12 +384,12 @@ def _add_image(picture: Element) -> None:
 _BACKGROUND_NAMES = {*BACKGROUNDS, *LAZY_IMAGES, "data-bgset"}
 
 
-def _has_picture_name(element: Element) -> bool:
-    if element.tag == "figure" or element.get("role") == "img":
-        return True
-    if _BACKGROUND_NAMES.isdisjoint(element.keys()):
-        return False
-    return not len(element) and not (element.text or "").strip()
+def _named_pictures(marked: Marked) -> set[Element]:
+    """Return the elements with the role of an image, and empty ones that name a background."""
+    backgrounds = (each for name in _BACKGROUND_NAMES for each in marked[name])
+    return {each for each in marked["role"] if each.get("role") == "img"}.union(
+        each for each in backgrounds if not len(each) and not (each.text or "").strip()
+    )
 
 
 def _show_background(element: Element) -> bool:

@@ -6,7 +6,7 @@ heading.
 
 import re
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice
 
 from lxml import etree
 from lxml.etree import _Element as Element
@@ -20,7 +20,7 @@ from archiver.pages.article.elements import (
     named,
 )
 from archiver.pages.article.scoring import Measure, measure_in
-from archiver.pages.article.tree import ancestors, first_text, prepend, remove
+from archiver.pages.article.tree import Marked, ancestors, bare, first_text, prepend, remove
 
 MAX_LABEL = 200
 MAX_TAB = 80
@@ -31,13 +31,10 @@ _SHORTEST = 20
 _MAX_ELEMENTS = 200
 _MAX_PANELS = 300
 _LEVELS = 40
-_LABELLED = etree.XPath("descendant::*[@role='tabpanel'][@aria-labelledby]")
-_PANELS = etree.XPath("descendant::*[@role='tabpanel'][@id]")
-_MARKS = frozenset({"role", "aria-expanded", "data-toggle", "data-bs-toggle"})
+_MARKS = ("role", "aria-expanded", "data-toggle", "data-bs-toggle")
 """Attributes of which tab lists and buttons of panels have at least one."""
 
 _TAB_TOGGLES = frozenset({"tab", "pill"})
-_IDS = etree.XPath("descendant::*[@id]")
 _HIDING = ("hidden", "aria-hidden", "style")
 _AROUND = frozenset({"nav", "header", "footer", "form", "dialog", "aside"})
 _ROLES = UNLIKELY_ROLES | {"listbox", "tooltip", "search", "banner", "contentinfo", "menuitem"}
@@ -57,28 +54,25 @@ _MORE = re.compile(
 )
 """Labels of buttons that show the rest of a text."""
 
-_SIGNS = re.compile(r"[\W_]+")
-
-
 _Tabs = tuple[Element, list[Element], list[Element]]
 _Measures = dict[Element, Measure]
 
 
-def normalise_panels(body: Element) -> None:
+def normalise_panels(body: Element, marked: Marked) -> None:
     """Show the panels with content, and turn the buttons that name them into headings."""
-    marked = [
-        each
-        for each in body.iterdescendants()
-        if each.tag == "button" or not _MARKS.isdisjoint(each.keys())
-    ]
-    lists = [each for each in marked if each.get("role") == "tablist"]
-    toggles = [each for each in marked if _toggled_by(each) in _TAB_TOGGLES]
-    tabs = [*_by_role(body, lists), *_by_toggle(body, toggles), *_by_label(body)]
-    triggers = [*islice(filter(_is_trigger, marked), _MAX_PANELS)]
+    concerned = {
+        *body.iter("button"),
+        *chain.from_iterable(marked[each] for each in _MARKS),
+    }
+    buttons = [each for each in body.iterdescendants() if each in concerned] if concerned else []
+    lists = [each for each in buttons if each.get("role") == "tablist"]
+    toggles = [each for each in buttons if _toggled_by(each) in _TAB_TOGGLES]
+    tabs = [*_by_role(marked, lists), *_by_toggle(body, marked, toggles), *_by_label(body)]
+    triggers = [*islice(filter(_is_trigger, buttons), _MAX_PANELS)]
     if tabs or triggers:
         measures: _Measures = {}
         _normalise_tabs(body, tabs, measures)
-        _normalise_disclosures(body, triggers, measures)
+        _normalise_disclosures(marked, triggers, measures)
     _normalise_headings(body)
 
 
@@ -107,17 +101,18 @@ def _is_trigger(element: Element) -> bool:
     return "collapse" in {element.get("data-toggle"), element.get("data-bs-toggle")}
 
 
-def _by_role(body: Element, lists: list[Element]) -> Iterator[_Tabs]:
+def _by_role(marked: Marked, lists: list[Element]) -> Iterator[_Tabs]:
     """Yield tab lists with their tabs and panels, as in WAI-ARIA (§5.4, tab, tablist, tabpanel)."""
-    labelled = {each.get("aria-labelledby"): each for each in _LABELLED(body)} if lists else {}
-    tabs_by_id = {each.get("id"): each for each in _PANELS(body)} if lists else {}
+    all_panels = [each for each in marked["role"] if each.get("role") == "tabpanel"]
+    labelled = {each.get("aria-labelledby"): each for each in all_panels}
+    tabs_by_id = {each.get("id"): each for each in all_panels}
     for element in lists:
         inner = islice(element.iter(), _MAX_ELEMENTS)
         tabs = [each for each in inner if each.get("role") == "tab"]
         panels = [
             labelled.get(each.get("id"))
             if each.get("id")
-            else tabs_by_id.get(each.get("aria-controls"))
+            else tabs_by_id.get(each.get("aria-controls", ""))
             for each in tabs
         ]
         named_panels = [each for each in panels if each is not None]
@@ -130,9 +125,9 @@ def _panels(behind: Element | None) -> list[Element]:
     return [each for each in behind if each.get("role") == "tabpanel"]
 
 
-def _by_toggle(body: Element, toggles: list[Element]) -> Iterator[_Tabs]:
+def _by_toggle(body: Element, marked: Marked, toggles: list[Element]) -> Iterator[_Tabs]:
     """Yield tabs of Bootstrap without roles: (list of tabs, tabs, panels they name)."""
-    by_id = {each.get("id"): each for each in _IDS(body)} if toggles else {}
+    by_id = {each.get("id"): each for each in marked["id"]} if toggles else {}
     lists: dict[Element, list[Element]] = {}
     for each in toggles[:_MAX_PANELS]:
         lists.setdefault(next(each.iterancestors("ul", "ol", "nav", "div"), body), []).append(each)
@@ -178,9 +173,9 @@ def _normalise_headings(body: Element) -> None:
                 button.tag = "span"
 
 
-def _normalise_disclosures(body: Element, triggers: list[Element], measures: _Measures) -> None:
+def _normalise_disclosures(marked: Marked, triggers: list[Element], measures: _Measures) -> None:
     """Show panels that a button opens, and turn the button into a heading."""
-    places = {each.get("id"): each for each in _IDS(body)} if triggers else {}
+    places = {each.get("id"): each for each in marked["id"]} if triggers else {}
     for trigger in triggers:
         line = _line_of(trigger)
         panel = _panel_of(trigger, line, places)
@@ -190,7 +185,7 @@ def _normalise_disclosures(body: Element, triggers: list[Element], measures: _Me
         label = first_text(trigger, MAX_LABEL)
         if line is not trigger:
             trigger.tag = "span" if trigger.tag == "button" else trigger.tag
-        elif _MORE.fullmatch(_SIGNS.sub(" ", label).strip()) or not label:
+        elif _MORE.fullmatch(bare(label)) or not label:
             remove(trigger)
         elif len(label) <= MAX_LABEL and next(trigger.iter(*HEADINGS), None) is None:
             trigger.tag = "h3"

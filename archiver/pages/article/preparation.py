@@ -1,7 +1,7 @@
 """Preparation of a parsed page for extraction."""
 
 import re
-from itertools import islice
+from itertools import chain, islice
 
 from lxml import etree
 from lxml.etree import _Element as Element
@@ -18,7 +18,7 @@ from archiver.pages.article.elements import (
 )
 from archiver.pages.article.embeds import GIST
 from archiver.pages.article.preserved_lines import keep_lines
-from archiver.pages.article.tree import first_text
+from archiver.pages.article.tree import Marked, first_text
 
 _MAX_BESIDE = 50
 _RAW_TEXT = frozenset({"iframe", "xmp", "plaintext", "listing"})
@@ -33,16 +33,14 @@ _VOID = re.compile(rb'<(embed|source|track|wbr)\b((?:[^<>"]|"[^"]*+")*+)>')
 
 _CONTROLS = bytes({*range(0x20)} - {*b"\t\n\f\r"})
 _FORM_FEED_AS_SPACE = bytes.maketrans(b"\f", b" ")
-_NO_CHARACTERS = "\ufffe", "\uffff"
+_NO_CHARACTERS = "\ufffe".encode(), "\uffff".encode()
 """Characters that XML forbids (XML §2.2). Surrogates are dropped by the encoding."""
 
 _BLANKS = re.compile(rb"[ \t\r][ \t\r]+")
 _PRE = re.compile(rb"(<pre\b.*?</pre>)", re.DOTALL)
 _MAX_CLASS = 500
 _MAX_STYLES = 2_000_000
-_CLASS_RULE = re.compile(
-    r"(?:^[ \t]{0,50}|[}/]\s{0,50})\.([\w-]{1,100})\s{0,50}\{([^{}]{1,1000})(?=\})", re.MULTILINE
-)
+_LAST_CLASS = re.compile(r"(?:^|/)\s{0,50}\.([\w-]{1,100})\s{0,50}\Z", re.MULTILINE)
 _CLIPPED = re.compile(r"(?<![\w-])clip\s*:\s*rect\(\s*[01](?:px)?[\s,]+[01](?:px)?[\s,)]")
 _UNSEEN = "unseen"
 _VISIBLE = frozenset({"img", "svg", "math", "figcaption"})
@@ -58,8 +56,9 @@ _DRAWN = frozenset({"svg", "defs", "g"})
 
 def to_tree(page: LexborHTMLParser) -> Element | None:
     """Convert the body of a page to an lxml tree; None if the body is empty. Modifies ``page``."""
-    keep_lines(page)
-    _name_clipped(page)
+    sheets = [each.text() for each in page.css("style")]
+    keep_lines(page, sheets)
+    _name_clipped(page, "".join(sheets)[:_MAX_STYLES])
     for node in page.css(_SPECIAL):
         if node.tag in _RAW_TEXT:
             _normalise_raw_text(node)
@@ -77,11 +76,11 @@ def to_tree(page: LexborHTMLParser) -> Element | None:
     return root.find("body") if root is not None else None
 
 
-def _name_clipped(page: LexborHTMLParser) -> None:
+def _name_clipped(page: LexborHTMLParser, sheets: str) -> None:
     """Give elements that a rule of the page clips to one pixel the class ``sr-only``."""
-    sheets = "".join(each.text() or "" for each in page.css("style"))[:_MAX_STYLES]
-    rules = _CLASS_RULE.findall(sheets) if "rect(" in sheets else []
-    clipped = {name for name, rule in rules if _CLIPPED.search(rule)}
+    rules = [each.rpartition("{") for each in sheets.split("}")[:-1] if "rect(" in each]
+    matches = (_LAST_CLASS.search(prelude) for prelude, _, rule in rules if _CLIPPED.search(rule))
+    clipped = {match[1] for match in matches if match}
     for node in page.css("[class]") if clipped else ():
         names = node.attributes["class"] or ""
         if not clipped.isdisjoint(names[:_MAX_CLASS].split()):
@@ -114,9 +113,10 @@ def _normalise_raw_text(node: LexborNode) -> None:
 
 def _as_xml_allows(html: str) -> bytes:
     """Return a page in UTF-8 without characters that XML forbids."""
+    written = html.encode("utf-8", "ignore").translate(_FORM_FEED_AS_SPACE, _CONTROLS)
     for each in _NO_CHARACTERS:
-        html = html.replace(each, "")
-    return html.encode("utf-8", "ignore").translate(_FORM_FEED_AS_SPACE, _CONTROLS)
+        written = written.replace(each, b"")
+    return written
 
 
 def _collapse_white_space(html: bytes) -> bytes:
@@ -134,37 +134,30 @@ def _collapse_runs(html: bytes) -> bytes:
     return _BLANKS.sub(b" ", first)
 
 
-_MAY_HIDE = frozenset({"hidden", "style", "aria-modal", "class", "aria-hidden"})
+_MAY_HIDE = ("hidden", "style", "aria-modal", "aria-hidden")
 
 
-def drop_hidden(body: Element) -> None:
+def drop_hidden(body: Element, marked: Marked) -> None:
     """Remove the hidden elements in a body. A hidden body stays, because a script may show it."""
-    for element in [each for each in body.iterdescendants() if is_hidden(each)]:
-        element.tag = _UNSEEN
+    named = [each for each in marked["class"] if _is_for_screen_readers(each)]
+    others = chain.from_iterable(marked[each] for each in _MAY_HIDE)
+    for element in [*named, *filter(_is_hidden, others)]:
+        if element is not body:
+            element.tag = _UNSEEN
     # A single call is faster: each separate removal would append to the same text.
     etree.strip_elements(body, _UNSEEN, with_tail=False)
 
 
-def is_hidden(element: Element) -> bool:
-    """Return whether an element is hidden by its own markup."""
-    names = element.keys()
-    if _MAY_HIDE.isdisjoint(names):
-        return False
-    if "hidden" in names and element.get("hidden").lower() != "until-found":
+def _is_hidden(element: Element) -> bool:
+    """Return whether an attribute other than the class of an element hides it."""
+    if element.get("hidden", "until-found").lower() != "until-found":
         return bool(element.tag != "img")
-    if "style" in names and _HIDDEN_STYLE.search(element.get("style")):
+    if _HIDDEN_STYLE.search(element.get("style") or ""):
         return not _is_lazy_image(element)
-    if (
-        "aria-modal" in names
-        and element.get("aria-modal") == "true"
-        and element.get("role") == "dialog"
-    ):
-        return True
-    if "class" in names and _is_for_screen_readers(element):
+    if element.get("aria-modal") == "true" and element.get("role") == "dialog":
         return True
     return (
-        "aria-hidden" in names
-        and element.get("aria-hidden") == "true"
+        element.get("aria-hidden") == "true"
         and "fallback-image" not in (element.get("class") or "")
         and element.tag not in _VISIBLE
         and not _is_visible_text(element)
@@ -198,8 +191,9 @@ def _is_lazy_image(element: Element) -> bool:
 
 def _is_for_screen_readers(element: Element) -> bool:
     """Return whether an element is a short text that only screen readers present."""
-    name = (element.get("class") or "")[:_MAX_CLASS]
-    if not _is_unseen(name) or element.tag in HEADINGS or _replaces_heading(element):
+    if not _is_unseen(element.get("class", "")[:_MAX_CLASS]) or element.tag in HEADINGS:
+        return False
+    if _replaces_heading(element):
         return False
     is_short = len(first_text(element, _MAX_LINE)) < _MAX_LINE
     return is_short and next(element.iter("img", "math", "svg"), None) is None
@@ -224,6 +218,8 @@ def _is_visible_text(element: Element) -> bool:
     if element.tag not in PHRASING:
         return element.get("role") not in UNLIKELY_ROLES and _has_sentence(element)
     above = element.getparent()
+    if above is None:
+        return False
     beside = (above.text, *(each.tail for each in islice(above, _MAX_BESIDE)))
     is_in_text = any(each and any(map(str.isalnum, each)) for each in beside)
     return is_in_text and any(map(str.isalnum, first_text(element, _MAX_LINE)))

@@ -31,12 +31,16 @@ _FEWEST_LINES = 3
 """Minimum number of lines in a ``code`` element that is taken for a code block."""
 
 
-def keep_lines(page: LexborHTMLParser) -> None:
+def keep_lines(page: LexborHTMLParser, sheets: list[str]) -> None:
     """Preserve line breaks in code and in elements whose style has ``white-space``.
 
     Text becomes ``<pre>``, or gets ``<br>`` elements if its lines may wrap.
+
+    Args:
+        page: the parsed page, which is modified.
+        sheets: the texts of its style sheets.
     """
-    _copy_styles(page)
+    _copy_styles(page, sheets)
     for editor in page.css(_EDITORS)[:_MAX_SET]:
         for line in editor.css("pre"):
             _replace(line, "div")
@@ -57,14 +61,15 @@ def keep_lines(page: LexborHTMLParser) -> None:
                 _break_lines(node, keeps_spaces=not match[1].lower().endswith(("line", "breaks")))
 
 
-def _copy_styles(page: LexborHTMLParser) -> None:
+def _copy_styles(page: LexborHTMLParser, sheets: list[str]) -> None:
     """Copy declarations about lines from the page's style sheets to the elements they apply to.
 
     These are ``white-space`` for all elements, and ``display`` for those in ``<pre>``.
     """
-    sheets = [each.text()[:_MAX_SHEET] for each in page.css("style")]
     in_code = {each.mem_id for each in page.css("pre *")} if sheets else set()
-    rules = (rule for sheet in sheets for rule in _line_rules(sheet, has_code=bool(in_code)))
+    rules = (
+        rule for sheet in sheets for rule in _line_rules(sheet[:_MAX_SHEET], has_code=bool(in_code))
+    )
     for selector, declaration in islice(rules, _MAX_RULES):
         is_display = _DISPLAYED.search(declaration) is not None
         try:
@@ -80,15 +85,12 @@ def _line_rules(sheet: str, *, has_code: bool) -> Iterator[tuple[str, str]]:
     """Yield (selector, declaration) for the rules of a style sheet that are about lines."""
     first, *commented = sheet.split("/*")
     text = first + "".join(each.partition("*/")[2] for each in commented)
-    patterns = (
-        {"white-space": _SPACED, "display": _DISPLAYED} if has_code else {"white-space": _SPACED}
-    )
+    patterns = (_SPACED, _DISPLAYED) if has_code else (_SPACED,)
     for rule, lowered in zip(text.split("}"), text.lower().split("}"), strict=True):
-        used_patterns = [pattern for name, pattern in patterns.items() if name in lowered]
-        if not used_patterns:
+        if "white-space" not in lowered and not (has_code and "display" in lowered):
             continue
         prelude, _, declarations = rule.rpartition("{")
-        rules = [each[0] for each in (p.search(declarations) for p in used_patterns) if each]
+        rules = [each[0] for each in (p.search(declarations) for p in patterns) if each]
         selector = prelude.rpartition("{")[2].rpartition(";")[2].strip()
         if rules and len(selector) <= _MAX_SELECTOR:
             for part in filter(_SIMPLE_SELECTOR.fullmatch, selector.split(",")):

@@ -26,7 +26,7 @@ from archiver.pages.article.elements import (
     is_likely_boilerplate,
     named,
 )
-from archiver.pages.article.tree import remove, replace
+from archiver.pages.article.tree import remove, replace, text_in
 
 INNER_LINK = 0.3
 """Weight of links within the page: tables of contents are more relevant than other links."""
@@ -151,7 +151,7 @@ def take(element: Element, measures: dict[Element, Measure]) -> Measure:
     text = element.text
     if text and not text.isspace():
         count_text(measure, text)
-    for child in element:
+    for child in element if len(element) else ():
         inner = measures.get(child)
         if inner is not None:
             measure.add(inner)
@@ -171,7 +171,7 @@ def text_length(text: str | None) -> int:
 
 def count_text(measure: Measure, text: str) -> None:
     """Add a text, which must not be only white space, to a measure."""
-    measure.text += text_length(text)
+    measure.text += len(" ".join(text.split())) + text[-1].isspace()
     measure.commas += text.count(",")
     if not text.isascii():
         measure.commas += sum(map(text.count, _OTHER_COMMAS))
@@ -181,7 +181,7 @@ def count_element(measure: Measure, element: Element) -> None:
     """Update a measure for the tag of the element itself."""
     tag = element.tag
     if tag in TEXTISH:
-        measure.textish = max(measure.textish, measure.text)
+        measure.textish = measure.text
     if tag == "p":
         measure.paragraphs += 1
     elif tag == "a":
@@ -293,14 +293,6 @@ _GUARDED = frozenset({"table", "code", "pre", "math", "figure"}) | HEADINGS
 """Elements whose descendants are never removed for an unlikely name."""
 
 
-@dataclass(frozen=True, slots=True)
-class MainElement:
-    """Chosen element with the siblings that belong to it, in order."""
-
-    top: Element
-    parts: tuple[Element, ...]
-
-
 class Scores:
     """Scores of the elements of one page.
 
@@ -319,8 +311,8 @@ class Scores:
         self.measures = measure_all(body)
         self._scores: dict[Element, float] = {}
 
-    def choose(self) -> MainElement:
-        """Return the element of the article, with the siblings that belong to it."""
+    def choose(self) -> tuple[Element, ...]:
+        """Return the element of the article and the siblings that belong to it, in order."""
         for element in self._scored:
             self._add_points(element)
         ranked = sorted(
@@ -328,18 +320,13 @@ class Scores:
             key=lambda each: -each[0],
         )[:MAX_CANDIDATES]
         if not ranked or ranked[0][1].tag == "body":
-            return MainElement(self._body, tuple(self._body))
+            return tuple(self._body)
         for score, element in ranked:
             self._scores[element] = score
         top = self._climb(self._common_parent(ranked))
-        return self._widened(MainElement(top, tuple(self._with_siblings(top))))
-
-    def _widened(self, choice: MainElement) -> MainElement:
-        """Return the choice, or an ancestor that holds much more of the page's prose."""
-        top = Coverage(self._body, self.measures).widen(choice.top, choice.parts)
-        if top is choice.top:
-            return choice
-        return MainElement(top, tuple(top) if top is self._body else (top,))
+        parts = tuple(self._with_siblings(top))
+        wide = Coverage(self._body, self.measures).widen(top, parts)
+        return parts if wide is top else tuple(wide) if wide is self._body else (wide,)
 
     def _add_points(self, element: Element) -> None:
         measure = self.measures.get(element)
@@ -452,7 +439,7 @@ class Scores:
         measure = self._measure(sibling)
         if measure.text > SENTENCE:
             return measure.link_density < 0.25
-        is_sentence = _SENTENCE_END.search(" ".join("".join(sibling.itertext()).split()))
+        is_sentence = _SENTENCE_END.search(" ".join(text_in(sibling).split()))
         return measure.text > 0 and measure.linked == 0 and is_sentence is not None
 
     def _is_prose(self, element: Element) -> bool:
@@ -503,8 +490,9 @@ def _prepare(body: Element, *, strict: bool) -> list[Element]:
             wrap_loose_text(element)
         if tag in SCORED or (tag == "a" and _shows_picture(element)):
             scored.append(element)
-        inside = guarded or tag in _GUARDED
-        stack += [(each, inside) for each in reversed(element)]
+        if len(element):
+            inside = guarded or tag in _GUARDED
+            stack += [(each, inside) for each in reversed(element)]
     return scored
 
 
@@ -516,7 +504,7 @@ def _is_holder(element: Element) -> bool:
 
 
 def _shows_picture(link: Element) -> bool:
-    return leads_to_picture(link) and next(link.iterdescendants("img"), None) is not None
+    return next(link.iterdescendants("img"), None) is not None and leads_to_picture(link)
 
 
 def _is_empty(element: Element) -> bool:

@@ -28,7 +28,7 @@ from archiver.pages.article.elements import (
     named,
 )
 from archiver.pages.article.scoring import leads_to_picture, text_length, weight_of_link
-from archiver.pages.article.tree import first_text, remove, text_in
+from archiver.pages.article.tree import bare, first_text, remove, text_in
 
 MAX_LABEL: Final = 60
 
@@ -157,9 +157,8 @@ _ACTION_WORDS = re.compile(
 _PULL_QUOTE_NAME = re.compile(r"pull-?quote", re.IGNORECASE)
 _PULL_QUOTE_NAMES = (b"pullquote", b"pull-quote")
 _SHORTEST_QUOTE, MAX_QUOTE, _MAX_QUOTES = 15, 500, 30
-_SIGNS = re.compile(r"[\W_]+")
 
-_LABEL_END = re.compile("[:\\uff1a\\u00bb>]\\s*$")
+_LABEL_ENDS = (":", "\uff1a", "\u00bb", ">")
 _COMMENT_NAMES = re.compile(
     r"comment|komment|respon[ds]|disqus|repl(?:y|ies)|reaction", re.IGNORECASE
 )
@@ -210,21 +209,23 @@ class Surroundings:
         asides and forms.
         """
         frames = {each for frame in self._body.iter(*_FRAME_TAGS) for each in frame.iter()}
+        texts, links, proses = self._text, self._linked, self._prose
         for element in reversed(self._elements):
             text, linked, prose = text_length(element.text), 0.0, 0
-            for child in element:
-                text += self._text[child] + text_length(child.tail)
-                linked += self._linked[child]
-                prose += self._prose[child]
+            for child in element if len(element) else ():
+                text += texts[child]
+                linked += links[child]
+                prose += proses[child]
+                if child.tail:
+                    text += text_length(child.tail)
             if element.tag == "a":
                 is_thumbnail = (
-                    len(element) > 0 and leads_to_picture(element) and _has_picture(element)
+                    len(element) > 0 and _has_picture(element) and leads_to_picture(element)
                 )
                 linked = linked if is_thumbnail else text * weight_of_link(element)
             elif not prose and text - linked >= SENTENCE and element not in frames:
                 prose = self._own_prose[element] = int(text - linked)
-            self._text[element], self._linked[element] = text, linked
-            self._prose[element] = prose
+            texts[element], links[element], proses[element] = text, linked, prose
 
     def _drop_other_articles(self) -> None:
         """Remove other ``<article>`` elements whose heading is an ``h1`` or a link."""
@@ -297,8 +298,8 @@ class Surroundings:
     def _drop_line(self, element: Element) -> bool:
         """Remove a line that consists of a label and links, such as *Read also: …*."""
         lead = _lead_of(element)
-        kind = kind_of_label(lead) if lead else None
-        if kind not in {Kind.RELATED, Kind.TAGS, Kind.SHARE} or not _LABEL_END.search(lead):
+        kind = kind_of_label(lead) if lead.endswith(_LABEL_ENDS) else None
+        if kind not in {Kind.RELATED, Kind.TAGS, Kind.SHARE}:
             return False
         unlinked = self._text[element] - self._linked[element]
         is_line = unlinked <= len(lead) + _MAX_NOTE
@@ -466,13 +467,9 @@ def _drop_pull_quotes(body: Element) -> None:
     """Remove quotations that repeat a sentence of the article in large letters."""
     quotes = (each for each in body.iter() if _PULL_QUOTE_NAME.search(named(each)))
     for quote in [*islice(quotes, _MAX_QUOTES)]:
-        quotation = _bare(first_text(quote, MAX_QUOTE))
-        if len(quotation) > _SHORTEST_QUOTE and _bare(text_in(body)).count(quotation) > 1:
+        quotation = bare(first_text(quote, MAX_QUOTE))
+        if len(quotation) > _SHORTEST_QUOTE and bare(text_in(body)).count(quotation) > 1:
             remove(quote)
-
-
-def _bare(text: str) -> str:
-    return _SIGNS.sub(" ", text).strip().casefold()
 
 
 def drop_surroundings(body: Element, source: bytes, heading: Element | None, url: str) -> None:
