@@ -223,7 +223,8 @@ def _lead_with_summary(element: Element) -> None:
 
 def _open_around_headings(summary: Element) -> None:
     """Remove blocks around headings in a summary, where they are invalid (HTML §4.11.2)."""
-    for each in ancestors(summary.iter(*HEADINGS)).intersection(summary.iterdescendants()):
+    around = ancestors(summary.iter(*HEADINGS))
+    for each in [each for each in summary.iterdescendants() if each in around]:
         space_around(each)
         unwrap(each)
 
