@@ -12,11 +12,11 @@ from itertools import chain, islice
 from typing import NamedTuple
 
 from bs4 import BeautifulSoup, Tag
-from bs4.element import NavigableString
+from bs4.element import AttributeDict, NavigableString
 
 MAX_PIECE = 1 << 21
 """Maximum characters of one piece; an icon in a ``data:`` URL may have a megabyte."""
-_BATCH_PIECES = 200
+_BATCH_PIECES = 1_000
 _BATCH_CHARACTERS = 1 << 19
 _MAX_HIDDEN = 8 << 20
 """Maximum characters of a comment or script, counted from the first link or list tag in it."""
@@ -73,13 +73,15 @@ class _Piece(NamedTuple):
     html: str
 
 
-def html_items(chunks: Iterable[str]) -> Iterator[Item]:
-    """Yield the links, notes, headings and list tags of an HTML file in order."""
+def html_items(chunks: Iterable[str]) -> Iterator[list[Item]]:
+    """Yield the links, notes, headings and list tags of an HTML file in order, in batches."""
     pieces = _joined_notes(_skip_hidden(_pieces(chunks)))
     while batch := _batch(pieces):
         elements = iter(_parsed([piece for piece in batch if piece.name in _WITH_TEXT]))
-        for piece in batch:
-            yield Item(piece.name, next(elements) if piece.name in _WITH_TEXT else None)
+        yield [
+            Item(piece.name, next(elements) if piece.name in _WITH_TEXT else None)
+            for piece in batch
+        ]
 
 
 def element_text(element: Tag) -> str:
@@ -134,10 +136,7 @@ def _skip_hidden(pieces: Iterator[_Piece]) -> Iterator[_Piece]:
     replayed: deque[_Piece] = deque()
     unclosed: set[str] = set()
 
-    def following() -> _Piece | None:
-        return replayed.popleft() if replayed else next(pieces, None)
-
-    while piece := following():
+    while piece := replayed.popleft() if replayed else next(pieces, None):
         opened = _find_hidden(piece, unclosed)
         if opened is None:
             yield piece
@@ -146,7 +145,7 @@ def _skip_hidden(pieces: Iterator[_Piece]) -> Iterator[_Piece]:
         skipped, size = list[_Piece](), 0
         end: re.Match[str] | None = None
         while not end and size < _MAX_HIDDEN and len(skipped) < _MAX_PIECES:
-            skip = following()
+            skip = replayed.popleft() if replayed else next(pieces, None)
             if skip is None:
                 break
             skipped.append(skip)
@@ -222,7 +221,7 @@ def _batch(pieces: Iterator[_Piece]) -> list[_Piece]:
 
 
 def _parsed(pieces: list[_Piece]) -> list[Tag]:
-    """Parse pieces together for speed, and separately if one of them affects another."""
+    """Parse pieces together for speed; if one of them affects another, parse both halves."""
     texts = [_escape_text(_cut_at_end_tag(piece), piece.name) for piece in pieces]
     names = [_ITEM if piece.name == "dd" else piece.name for piece in pieces]
     soup = _soup(
@@ -234,7 +233,10 @@ def _parsed(pieces: list[_Piece]) -> list[Tag]:
     elements = [each for each in soup.body.contents if isinstance(each, Tag)] if soup.body else []
     if [each.name for each in elements] == names:
         return elements
-    return [_parsed_alone(piece, text) for piece, text in zip(pieces, texts, strict=True)]
+    if len(pieces) == 1:
+        return [_parsed_alone(pieces[0], texts[0])]
+    middle = len(pieces) // 2
+    return _parsed(pieces[:middle]) + _parsed(pieces[middle:])
 
 
 def _parsed_alone(piece: _Piece, text: str) -> Tag:
@@ -250,7 +252,9 @@ def _parsed_alone(piece: _Piece, text: str) -> Tag:
 
 
 def _soup(html: str) -> BeautifulSoup:
-    return BeautifulSoup(html, "lxml", multi_valued_attributes=None)
+    return BeautifulSoup(
+        html, "lxml", multi_valued_attributes=None, attribute_dict_class=AttributeDict
+    )
 
 
 def _cut_at_end_tag(piece: _Piece) -> str:

@@ -302,12 +302,11 @@ def read_netscape(file: SourceFile) -> Iterator[Bookmark]:
 def _read(file: SourceFile, *, is_ours: bool) -> Iterator[Bookmark]:
     reader = _Reader(FileLists(file), is_ours=is_ours)
     without_link = 0
-    for item in html_items(file.chunks()):
-        without_link += 1
-        if bookmark := reader.take(item):
-            yield bookmark
-            without_link = 0
-        elif without_link > MAX_TAGS_WITHOUT_LINK:
+    for items in html_items(file.chunks()):
+        bookmarks = [*filter(None, map(reader.take, items))]
+        yield from bookmarks
+        without_link = 0 if bookmarks else without_link + len(items)
+        if without_link > MAX_TAGS_WITHOUT_LINK:
             break
     if bookmark := reader.finish():
         yield bookmark
