@@ -31,7 +31,7 @@ from archiver.warc.metadata_records import read_annotation, write_annotation
 NO_LISTS = ListsInFile()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class FileSeed:
     """A seed and its row in the file, counted from 1."""
 

@@ -28,7 +28,7 @@ from archiver.formats.source_file import SourceFile
 from archiver.http.text_decoders import well_formed
 from archiver.model.annotation import Annotation
 from archiver.model.entry_list import ListsInFile
-from archiver.model.imports import Choices, Rejected, min_and_max
+from archiver.model.imports import Choices, Rejected
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark
 from archiver.pages.worker_messages import COLLECT, pack
@@ -130,7 +130,7 @@ class _Reader:
         seeds: list[FileSeed] = []
         rejected: list[Rejected] = []
         pages: list[PageOfSeed] = []
-        saved: list[int] = []
+        saved: list[datetime] = []
         size = 0
         for bookmark in islice(self._bookmarks, self._batch_size):
             self._row += 1
@@ -139,20 +139,19 @@ class _Reader:
                 rejected.append(item)
                 size += len(item.given)
             else:
-                annotation, is_dated = (
-                    item.seed.annotation,
-                    bookmark.annotation.added_at is not None,
-                )
-                size += _size(annotation)
-                if is_dated:
-                    saved.append(int(annotation.saved_at.timestamp() // 1))
+                added_at = bookmark.annotation.added_at
+                size += _size(item.seed.annotation)
+                if added_at:
+                    saved.append(added_at)
                 if bookmark.page:
-                    pages.append(PageOfSeed(len(seeds), bookmark.page, is_dated))
+                    pages.append(PageOfSeed(len(seeds), bookmark.page, is_dated=bool(added_at)))
                     size += bookmark.page.weight
                 seeds.append(item)
             if size > BATCH_BYTES:
                 break
-        return Batch(seeds, rejected, pages, self._lists(), min_and_max(saved))
+        both = (min(saved), max(saved)) if saved else ()
+        dates = tuple(int(each.timestamp() // 1) for each in both)
+        return Batch(seeds, rejected, pages, self._lists(), dates)
 
     def _lists(self) -> ListsInFile:
         """Return the user's lists that were found in the file since the last batch."""
@@ -169,7 +168,7 @@ class _Reader:
             return self._rejected(submitted, bookmark.problem, is_broken=bookmark.is_broken)
         if not self._choices.selects(submitted):
             return self._rejected(submitted, NOT_CHOSEN, is_left_out=True)
-        annotation = bounded(self._choices.applied(submitted, self._source))
+        annotation = bounded(self._choices.applied(submitted), source=self._source)
         try:
             return FileSeed(self._row, seed_of(annotation, now=self._now))
         except InvalidUrl as error:
@@ -199,10 +198,11 @@ def _first_batch(reader: _Reader, name: str) -> Batch:
 
 def _size(annotation: Annotation) -> int:
     """Return the number of characters in those texts of an annotation that can be long."""
-    names = (*annotation.tags, *annotation.folders)
-    texts = (annotation.url_given, annotation.note, annotation.source_record, *names)
-    marked_texts = (len(each.quote) + len(each.note) for each in annotation.highlights)
-    return sum(map(len, texts)) + sum(marked_texts)
+    texts = [annotation.url_given, annotation.note, annotation.source_record]
+    texts += (*annotation.tags, *annotation.folders)
+    for each in annotation.highlights:
+        texts += (each.quote, each.note)
+    return sum(map(len, texts))
 
 
 def _spool_to_file(stream: BinaryIO) -> BinaryIO:

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
-from operator import attrgetter
-from typing import Any
+from itertools import islice
 from unicodedata import normalize
 
 from archiver.http.text_decoders import well_formed
@@ -17,7 +16,7 @@ from archiver.model.annotation import (
     unique_tags,
     write_source_record,
 )
-from archiver.model.entry_list import MAX_PLACE, folder_names, folder_path, is_short
+from archiver.model.entry_list import MAX_PLACE, folder_names, folder_path
 from archiver.model.seed import Seed
 
 MAX_TAGS = 100
@@ -31,8 +30,8 @@ _MAX_EXAMINED = 1000
 """Maximum number of characters of a tag, and maximum number of tags, that are examined."""
 _MAX_CUT_OFF = 50_000
 """Maximum characters of a too long title or note that are stored in the source record."""
-_BOUNDED = ("title", "tags", "note", "source", "url_given", "folders", "source_record")
-_bounded_fields = attrgetter(*_BOUNDED)
+_MAX_CACHED = 1_000
+"""Maximum characters of a folder path whose tidy form is cached."""
 
 
 def seed_of(annotation: Annotation, *, now: datetime) -> Seed:
@@ -45,29 +44,29 @@ def seed_of(annotation: Annotation, *, now: datetime) -> Seed:
     return Seed(hash_url(url), url, host(url), annotation.dated(now))
 
 
-def bounded(annotation: Annotation) -> Annotation:
+def bounded(annotation: Annotation, *, source: str = "") -> Annotation:
     """Limit the lengths of the texts in an untrusted annotation.
 
     Text that is removed from the title, tags, note and folders is added to the source record, up to
     a maximum length.
+
+    Args:
+        annotation: the annotation.
+        source: the source of an annotation that has none.
     """
-    fields = _bounded_fields(annotation)
-    title, tags, note, source, url_given, folders, record = fields
-    cut = (
-        well_formed(title.strip()[:MAX_TITLE]),
-        bounded_tags(tags) if tags else (),
-        well_formed(note.strip()[:MAX_NOTE]) if note else "",
-        well_formed(source[:MAX_SOURCE]),
-        url_given[:MAX_URL_GIVEN],
-        _bounded_folders(folders) if folders else (),
-        _bounded_record(record),
+    lists = _bounded_lists(annotation)
+    record = bounded_source_record(well_formed(annotation.source_record))
+    return replace(
+        annotation,
+        url_given=annotation.url_given[:MAX_URL_GIVEN],
+        title=well_formed(annotation.title.strip()[:MAX_TITLE]),
+        tags=bounded_tags(annotation.tags),
+        note=well_formed(annotation.note.strip()[:MAX_NOTE]),
+        source=well_formed((annotation.source or source)[:MAX_SOURCE]),
+        folders=tuple(lists),
+        places=tuple(lists.values()) if any(lists.values()) else (),
+        source_record=merged_source_records(record, _removed_text(annotation)),
     )
-    # Most annotations are unchanged, and creating a copy costs more than the checks above.
-    changed: dict[str, Any] = dict(zip(_BOUNDED, cut, strict=True)) if cut != fields else {}
-    if changed and (removed := _removed_text(annotation)):
-        changed["source_record"] = merged_source_records(cut[-1], removed)
-    result = replace(annotation, **changed) if changed else annotation
-    return result.in_lists(_bounded_lists(annotation)) if annotation.places else result
 
 
 def _removed_text(annotation: Annotation) -> str:
@@ -97,13 +96,11 @@ def _bounded_lists(annotation: Annotation) -> dict[str, int]:
     The length and number of paths are limited. A position out of range becomes 0, which means the
     end of the list.
     """
-    both = ((_bounded_folders((path,)), place) for path, place in annotation.lists.items())
-    named = [(paths[0], place if 0 <= place <= MAX_PLACE else 0) for paths, place in both if paths]
-    return dict(named[:MAX_FOLDERS])
-
-
-def _bounded_record(record: str) -> str:
-    return bounded_source_record(well_formed(record)) if record else ""
+    lists = {}
+    for folder, place in islice(annotation.lists.items(), MAX_FOLDERS):
+        if path := tidy_folder(folder):
+            lists[path] = place if 0 <= place <= MAX_PLACE else 0
+    return lists
 
 
 def tidy_tag(tag: str) -> str:
@@ -115,6 +112,19 @@ def tidy_tag(tag: str) -> str:
     return " ".join(normalize("NFC", well_formed(tag)).replace("\0", "").split())
 
 
+def tidy_folder(path: str) -> str:
+    """Normalise the names in a folder path like tags, and limit their length and number."""
+    # Many links are in the same folder, so results are cached; long paths would fill the memory.
+    return (_cached_folder if len(path) <= _MAX_CACHED else _tidy_folder)(path)
+
+
+def _tidy_folder(path: str) -> str:
+    return folder_path(map(tidy_tag, folder_names(path)))
+
+
+_cached_folder = lru_cache(4096)(_tidy_folder)
+
+
 def bounded_tags(tags: Sequence[str]) -> tuple[str, ...]:
     """Limit the length and number of untrusted tags, and remove duplicates."""
     bounded = [_bounded_tag(tag.lstrip()[:_MAX_EXAMINED]) for tag in tags[:MAX_TAGS]]
@@ -124,19 +134,3 @@ def bounded_tags(tags: Sequence[str]) -> tuple[str, ...]:
 @lru_cache(4096)
 def _bounded_tag(tag: str) -> str:
     return tidy_tag(tag)[:MAX_TAG_CHARACTERS]
-
-
-def _bounded_folders(folders: tuple[str, ...]) -> tuple[str, ...]:
-    """Limit the length and number of untrusted folders.
-
-    Results for short folders are cached, because many links are in the same folder.
-    """
-    return (_cached_folders if is_short(folders) else _tidy_folders)(folders)
-
-
-def _tidy_folders(folders: tuple[str, ...]) -> tuple[str, ...]:
-    paths = (folder_path(map(tidy_tag, folder_names(each))) for each in folders[:MAX_FOLDERS])
-    return tuple(dict.fromkeys(filter(None, paths)))
-
-
-_cached_folders = lru_cache(4096)(_tidy_folders)

@@ -26,7 +26,7 @@ from archiver.formats.archive_members import (
     unpacked,
 )
 from archiver.formats.rows import URL_COLUMNS, plain_name
-from archiver.formats.seeds import tidy_tag
+from archiver.formats.seeds import tidy_folder
 from archiver.http.encoding_prescan import declared_in_markup
 from archiver.http.text_decoders import (
     REPLACEMENT,
@@ -46,8 +46,6 @@ from archiver.model.entry_list import (
     MAX_PATHS,
     EntryList,
     ListColour,
-    folder_names,
-    folder_path,
 )
 from archiver.model.imports import ColumnRole
 
@@ -574,7 +572,7 @@ class FileLists:
 
     def add(self, path: str, query: str, colour: ListColour = ListColour.NONE) -> None:
         """Add a list with its path and saved search; skip a list whose path is empty."""
-        path = folder_path(map(tidy_tag, folder_names(path)))
+        path = tidy_folder(path)
         query = well_formed(query)
         if not path:
             return

@@ -180,9 +180,11 @@ class Highlight:
     timestamp: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Annotation:
     """User metadata of a link, as opposed to metadata of the page.
+
+    Not frozen, because an import creates several for each link.
 
     A new field needs a column of the same name (``db.schema``) and a rule in ``merged``. Records,
     processes and the API then transport it without further changes.

@@ -15,8 +15,6 @@ from operator import itemgetter
 MAX_DEPTH = 64
 MAX_NAME = 200
 """Maximum characters of a folder's name."""
-MAX_REMEMBERED = 1_000
-"""Maximum characters of paths whose results are cached."""
 _SPECIAL = re.compile(r"([\\/])")
 _NAME = re.compile(r"(?:[^\\/]|\\.?)+")
 _ESCAPED = re.compile(r"\\(.)")
@@ -45,11 +43,6 @@ def tidy_path(path: str) -> str:
     'Recipes/Soups'
     """
     return folder_path(folder_names(path))
-
-
-def is_short(paths: Sequence[str]) -> bool:
-    """Return whether paths are short enough to cache thousands of results for them."""
-    return sum(map(len, paths)) + len(paths) <= MAX_REMEMBERED
 
 
 def folders_above(path: str) -> tuple[str, ...]:

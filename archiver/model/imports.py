@@ -6,7 +6,7 @@ A report contains the reason of each problem as an English sentence. To translat
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -82,7 +82,7 @@ class Outcome(StrEnum):
     LEFT_OUT = "left out"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ReportRow:
     """Result for one row of a file.
 
@@ -332,23 +332,20 @@ class Choices:
             for only in self.only_folders
         )
 
-    def applied(self, annotation: Annotation, source: str) -> Annotation:
+    def applied(self, annotation: Annotation) -> Annotation:
         """Apply the options to a link.
 
         The tags from its folders come first, then its own tags, then the tags of the options.
-        ``source`` is the source of links that have none.
         """
         of_folders = _folder_tags(annotation.folders, self.folders_as) if annotation.folders else ()
-        source = annotation.source or source
         if not of_folders and self._adds_nothing:
-            is_same = source == annotation.source
-            return annotation if is_same else replace(annotation, source=source)
+            return annotation
         tags = unique_tags((*of_folders, *annotation.tags, *self.tags))
         if self.to_read is ToRead.ALL:
             tags = unique_tags((*tags, TO_READ))
         elif self.to_read is ToRead.NONE:
             tags = tuple(each for each in tags if tag_key(each) != TO_READ)
-        labelled = replace(annotation, tags=tags, source=source)
+        labelled = replace(annotation, tags=tags)
         is_left_out = self.folders_as is FoldersAs.IGNORED
         if not (self.into or is_left_out):
             return labelled
@@ -466,12 +463,6 @@ class ImportSurvey:
     columns: tuple[tuple[str, ColumnRole], ...] = ()
     lists: int = 0
     lists_left_out: int = 0
-
-
-def min_and_max(moments: Iterable[int]) -> tuple[int, ...]:
-    """Return (minimum, maximum); empty if there are no values."""
-    values = [*moments]
-    return (min(values), max(values)) if values else ()
 
 
 NO_ADDRESS = marked("This row has no URL.")

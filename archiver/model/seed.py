@@ -50,7 +50,7 @@ def part_url(content: bytes) -> str:
     return PART_BASE_URL + sha256(content).hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Bookmark:
     """A link in an imported file.
 
@@ -77,7 +77,7 @@ def broken(text: str, problem: str) -> Bookmark:
     return Bookmark(Annotation(text[:500]), problem, is_broken=True)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Seed:
     """A link to be queued.
 
@@ -121,7 +121,7 @@ class SaveOutcome(StrEnum):
     MERGED = "merged"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class QueuedSeed:
     """Result of queueing one seed, with the id of its unfinished job, if any.
 

@@ -8,10 +8,9 @@ from archiver.crawl.derived_rows import rebuild_stale
 from archiver.db import edit_history, tags_and_lists
 from archiver.db.engine import Database
 from archiver.errors import InputError, NotFound
-from archiver.formats.seeds import MAX_FOLDERS, MAX_NOTE, MAX_TAGS, MAX_TITLE, tidy_tag
+from archiver.formats.seeds import MAX_FOLDERS, MAX_NOTE, MAX_TAGS, MAX_TITLE, tidy_folder
 from archiver.http.text_decoders import well_formed
 from archiver.model.annotation import Annotation, AnnotationChange, tag_key
-from archiver.model.entry_list import folder_names, folder_path
 from archiver.model.listing import ListingQuery
 from archiver.model.message import Message
 from archiver.services.entries import clean_tags, find_entry
@@ -288,8 +287,7 @@ def _checked(requested: AnnotationChange) -> AnnotationChange:
 
 def clean_paths(paths: Sequence[str]) -> tuple[str, ...]:
     """Return normalised paths of lists, without duplicates and empty paths."""
-    tidy = (folder_path(map(tidy_tag, folder_names(each))) for each in paths)
-    return tuple(dict.fromkeys(filter(None, tidy)))
+    return tuple(dict.fromkeys(filter(None, map(tidy_folder, paths))))
 
 
 def _text(name: Message, text: str | None, most: int) -> str | None:

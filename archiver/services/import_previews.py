@@ -17,7 +17,7 @@ from archiver.errors import NotFound, UnreadableFile
 from archiver.formats.import_process import Batch, LinkFile, open_links
 from archiver.model.annotation import Annotation, read_source_record
 from archiver.model.entry_list import ListsInFile, with_more
-from archiver.model.imports import NO_CHOICES, Choices, Counted, ImportSurvey, min_and_max
+from archiver.model.imports import NO_CHOICES, Choices, Counted, ImportSurvey
 from archiver.model.message import marked
 from archiver.model.seed import SaveOutcome, Seed
 from archiver.services.import_reading import by_capture, usable_lists
@@ -191,7 +191,7 @@ class _Tally:
         self._reasons: Counter[str] = Counter()
         self._samples: tuple[Rejected, ...] = ()
         self._sample: tuple[Annotation, ...] = ()
-        self._saved: tuple[int, ...] = ()
+        self._saved = set[int]()
         self._folders: Counter[str] = Counter()
         self._tags: Counter[str] = Counter()
         self._fields: Counter[str] = Counter()
@@ -205,7 +205,7 @@ class _Tally:
         """
         self.read += batch.size
         self.lists = self.lists.with_more(batch.lists)
-        self._saved = min_and_max((*self._saved, *batch.saved))
+        self._saved.update(batch.saved)
         unusable = [each for each in batch.rejected if not each.is_left_out]
         self._numbers["unusable"] += len(unusable)
         self._numbers["left out"] += len(batch.rejected) - len(unusable)

@@ -20,10 +20,10 @@ from archiver.errors import ArchiverError, InputError, InvalidQuery, UnreadableF
 from archiver.formats.detection import IMPORTERS
 from archiver.formats.import_process import Batch, FileSeed, LinkFile, open_links
 from archiver.formats.own_json import was_saved_as_link
-from archiver.formats.seeds import tidy_tag
+from archiver.formats.seeds import tidy_folder
 from archiver.helpers import scratch_file
 from archiver.logs import get_log
-from archiver.model.entry_list import EntryList, ListsInFile, folder_names, folder_path
+from archiver.model.entry_list import EntryList, ListsInFile, folder_names
 from archiver.model.imports import (
     UNEXPECTED,
     CaptureWhen,
@@ -100,7 +100,7 @@ def _paths(paths: Sequence[str]) -> tuple[str, ...]:
 
 def _path(path: str) -> str:
     """Normalise a folder path."""
-    return folder_path(map(tidy_tag, folder_names(path[:_MAX_PATH])))
+    return tidy_folder(path[:_MAX_PATH])
 
 
 def _into(list_path: str) -> str:
