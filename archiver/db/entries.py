@@ -61,7 +61,8 @@ COLUMNS = {
 
 A new field needs a column with the same name, or an item in ``_COLUMN_NAMES``.
 """
-_VALUES = attrgetter(*(each.name for each in COLUMNS.values()))
+_NAMES = [each.name for each in COLUMNS.values()]
+_FIELDS, _VALUES = attrgetter(*COLUMNS), attrgetter(*_NAMES)
 UPDATE = update(entry_table).where(entry_table.c.id == bindparam("entry_id"))
 """Update of the entry ``entry_id``; the other parameters are the columns to set."""
 
@@ -72,10 +73,9 @@ def by_column(annotation: Annotation) -> dict[str, Any]:
     Raises:
         ValueError: the annotation has no date.
     """
-    columns = {}
-    for field, column in COLUMNS.items():
-        value = getattr(annotation, field)
-        columns[column.name] = _WRITE[field](value) if field in _WRITE else value
+    columns = dict(zip(_NAMES, _FIELDS(annotation), strict=True))
+    for field, write in _WRITE.items():
+        columns[COLUMNS[field].name] = write(getattr(annotation, field))
     return columns
 
 
@@ -105,8 +105,10 @@ def _seconds(added_at: datetime | None) -> int:
 
 
 def _write_highlights(highlights: Sequence[Highlight]) -> str:
+    if not highlights:
+        return ""
     marked = [*map(write_web_annotation, highlights)]
-    return json.dumps(marked, ensure_ascii=False, separators=(",", ":")) if marked else ""
+    return json.dumps(marked, ensure_ascii=False, separators=(",", ":"))
 
 
 _WRITE: Mapping[str, Callable[[Any], Any]] = {

@@ -1,7 +1,6 @@
 """Import reports: the result of each row of an imported file."""
 
 from collections.abc import Mapping, Sequence
-from operator import attrgetter
 from typing import Any
 
 from sqlalchemy import ColumnElement, func, insert, select, update
@@ -10,9 +9,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from archiver.db.dialects import among
 from archiver.db.schema import entry, import_row, imports
 from archiver.db.statements import insert_rows
-from archiver.model.imports import ARCHIVE_FORMS, MAX_SUBMITTED, Outcome, Rejected, ReportRow
+from archiver.model.imports import ARCHIVE_FORMS, Outcome, ReportRow
 from archiver.model.job import State
-from archiver.model.seed import SaveOutcome
 
 _HEAD = (
     *("name", "format", "started_at", "read", "added", "known", "merged", "rejected"),
@@ -24,44 +22,25 @@ _ONLY_REPORT = -1
 """Value of ``receipt_owed`` for an import that was restored from its report."""
 
 
-async def write(
-    conn: AsyncConnection,
-    import_id: int,
-    added: Sequence[tuple[int, SaveOutcome, str, str]],
-    rejected: Sequence[Rejected],
-) -> None:
-    """Store the results of rows of a file.
-
-    Args:
-        conn: a writing connection.
-        import_id: the import.
-        added: row number, outcome, submitted URL and hash_url of each imported row.
-        rejected: the other rows.
-    """
-    # SaveOutcome and Outcome members have the same values.
-    rows = [
-        ReportRow(row, Outcome(outcome), submitted[:MAX_SUBMITTED], key, "")
-        for row, outcome, submitted, key in added
-    ]
-    outcomes = {True: Outcome.LEFT_OUT, False: Outcome.UNUSABLE}
-    rows += [
-        ReportRow(each.row, outcomes[each.is_left_out], each.given, None, each.reason)
-        for each in rejected
-    ]
-    await restore_rows(conn, import_id, sorted(rows, key=attrgetter("row")))
+async def add_rows(conn: AsyncConnection, import_id: int, rows: Sequence[ReportRow]) -> None:
+    """Add rows to the report of an import."""
+    await insert_rows(
+        conn, import_row, [{"import_id": import_id, **each._asdict()} for each in rows]
+    )
 
 
 async def page(conn: AsyncConnection, import_id: int, *, after: int, limit: int) -> list[ReportRow]:
     """Return the rows of a report after a row number, in order."""
+    c = import_row.c
     rows = await conn.execute(
-        select(import_row)
-        .where(import_row.c.import_id == import_id, import_row.c.row > after)
-        .order_by(import_row.c.row)
+        select(c.row, c.outcome, c.given, c.hash_url, c.reason)
+        .where(c.import_id == import_id, c.row > after)
+        .order_by(c.row)
         .limit(limit)
     )
     return [
-        ReportRow(row.row, Outcome(row.outcome), row.given, row.hash_url, row.reason)
-        for row in rows
+        ReportRow(row, Outcome(outcome), submitted, key, reason)
+        for row, outcome, submitted, key, reason in rows
     ]
 
 
@@ -142,25 +121,6 @@ async def is_known_from_report(conn: AsyncConnection, import_id: int) -> bool:
     """Return whether an import was restored from its report, so that its data is incomplete."""
     rows = await conn.execute(select(imports.c.receipt_owed).where(imports.c.id == import_id))
     return rows.scalar() == _ONLY_REPORT
-
-
-async def restore_rows(conn: AsyncConnection, import_id: int, rows: Sequence[ReportRow]) -> None:
-    """Restore rows of a report."""
-    await insert_rows(
-        conn,
-        import_row,
-        [
-            {
-                "import_id": import_id,
-                "row": each.row,
-                "outcome": each.outcome.value,
-                "given": each.given,
-                "hash_url": each.hash_url,
-                "reason": each.reason,
-            }
-            for each in rows
-        ],
-    )
 
 
 async def recount(conn: AsyncConnection) -> None:

@@ -313,7 +313,7 @@ async def claim(
 async def advance(
     conn: AsyncConnection,
     import_id: int,
-    outcomes: Mapping[SaveOutcome, int],
+    outcomes: Mapping[str, int],
     rejected: Sequence[Rejected],
     *,
     links: int = 0,

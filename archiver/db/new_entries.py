@@ -278,14 +278,12 @@ def _merged_by_key(seeds: Sequence[Seed]) -> dict[str, Seed]:
     groups: dict[str, list[Seed]] = {}
     for seed in seeds:
         groups.setdefault(seed.hash_url, []).append(seed)
-    return {key: _as_one(group) for key, group in groups.items()}
-
-
-def _as_one(seeds: Sequence[Seed]) -> Seed:
-    first = seeds[0]
-    if len(seeds) == 1:
-        return first
-    return replace(first, annotation=merge_all([each.annotation for each in seeds]))
+    return {
+        key: replace(seed, annotation=merge_all([each.annotation for each in (seed, *others)]))
+        if others
+        else seed
+        for key, (seed, *others) in groups.items()
+    }
 
 
 def _without_own_export(

@@ -91,25 +91,20 @@ async def enqueue(
         priority = PAUSED
     first = await next_id(conn, job.c.id)
     job_ids = {entry_id: first + n for n, (entry_id, _) in enumerate(entries)}
-    now_ms, stamp = to_ms(now), await jobs.next_stamp(conn, now)
-    await insert_rows(
-        conn,
-        job,
-        [
-            {
-                "id": job_ids[entry_id],
-                "entry_id": entry_id,
-                "import_id": import_id,
-                "host": host,
-                "priority": priority,
-                "state": State.QUEUED.value,
-                "created_at": int(now.timestamp()),
-                "not_before_ms": now_ms,
-                "changed_at_ms": stamp,
-            }
-            for entry_id, host in entries
-        ],
-    )
+    now_ms = to_ms(now)
+    common = {
+        "import_id": import_id,
+        "priority": priority,
+        "state": State.QUEUED.value,
+        "created_at": int(now.timestamp()),
+        "not_before_ms": now_ms,
+        "changed_at_ms": await jobs.next_stamp(conn, now),
+    }
+    rows = [
+        {"id": job_ids[entry_id], "entry_id": entry_id, "host": host, **common}
+        for entry_id, host in entries
+    ]
+    await insert_rows(conn, job, rows)
     await host_queue.make_ready(conn, {(priority, host): now_ms for _, host in entries})
     await counters.change(conn, {counters.QUEUED: len(entries)})
     return job_ids

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
+from typing import NamedTuple
 
 from archiver.errors import NO_SCHEME, OTHER_SCHEME, URL_TOO_LONG
 from archiver.model.annotation import Annotation, tag_key, unique_tags
@@ -82,8 +83,7 @@ class Outcome(StrEnum):
     LEFT_OUT = "left out"
 
 
-@dataclass(slots=True)
-class ReportRow:
+class ReportRow(NamedTuple):
     """Result for one row of a file.
 
     Attributes:

@@ -25,13 +25,17 @@ from archiver.helpers import scratch_file
 from archiver.logs import get_log
 from archiver.model.entry_list import EntryList, ListsInFile, folder_names
 from archiver.model.imports import (
+    MAX_SUBMITTED,
     UNEXPECTED,
     CaptureWhen,
     Choices,
     ColumnRole,
     FoldersAs,
     ImportStatus,
+    Outcome,
     RecordCounts,
+    Rejected,
+    ReportRow,
     ToRead,
 )
 from archiver.model.listing import NOTES
@@ -335,7 +339,7 @@ async def _add_batch(
     Links with a page are queued before; `early` has their results by hash_url.
     """
     lists_left_out = await _add_lists(conn, number, batch.lists)
-    results: dict[int, SaveOutcome] = {}
+    rows: list[ReportRow] = []
     links = 0
     for capture, seeds in by_capture(batch.seeds, choices).items():
         received = await new_entries.receive(
@@ -346,27 +350,29 @@ async def _add_batch(
             import_id=number,
             capture=capture,
         )
-        results |= {each.row: one.outcome for each, one in zip(seeds, received, strict=True)}
         if capture is CaptureWhen.NEVER:
             links = sum(each.outcome is SaveOutcome.ADDED for each in received)
-    added = [
-        (
-            each.row,
-            early.pop(each.seed.hash_url, results[each.row]),
-            each.seed.annotation.url_given,
-            each.seed.hash_url,
-        )
-        for each in batch.seeds
-    ]
-    await import_reports.write(conn, number, added, batch.rejected)
+        rows += [
+            _report_row(each, early.pop(each.seed.hash_url, one.outcome))
+            for each, one in zip(seeds, received, strict=True)
+        ]
+    outcomes: Counter[str] = Counter(each.outcome for each in rows)
+    rows += map(_report_row_of_rejected, batch.rejected)
+    await import_reports.add_rows(conn, number, rows)
     await imports.advance(
-        conn,
-        number,
-        Counter(outcome for _, outcome, _, _ in added),
-        batch.rejected,
-        links=links,
-        lists_left_out=lists_left_out,
+        conn, number, outcomes, batch.rejected, links=links, lists_left_out=lists_left_out
     )
+
+
+def _report_row(each: FileSeed, outcome: SaveOutcome) -> ReportRow:
+    submitted = each.seed.annotation.url_given[:MAX_SUBMITTED]
+    # SaveOutcome and Outcome members have the same values.
+    return ReportRow(each.row, Outcome(outcome), submitted, each.seed.hash_url, "")
+
+
+def _report_row_of_rejected(each: Rejected) -> ReportRow:
+    outcome = Outcome.LEFT_OUT if each.is_left_out else Outcome.UNUSABLE
+    return ReportRow(each.row, outcome, each.given, None, each.reason)
 
 
 def by_capture(seeds: Sequence[FileSeed], choices: Choices) -> dict[CaptureWhen, list[FileSeed]]:

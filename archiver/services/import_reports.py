@@ -17,7 +17,6 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import islice
-from operator import attrgetter
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -94,7 +93,6 @@ _COMPRESSION_LEVEL = 2
 _GzipFile = cast("Callable[..., gzip.GzipFile]", igzip.IGzipFile)
 _PART = ".part"
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
-_fields = attrgetter("row", "outcome", "given", "hash_url", "reason")
 _NAME = re.compile(r"(\d{8}T\d{6}Z)-(\d{1,18})\.jsonl\.gz")
 _BROKEN = (OSError, EOFError, ValueError, KeyError, TypeError)
 """Exceptions raised by truncated or modified files."""
@@ -168,8 +166,7 @@ async def _write_rows(db: Database, number: int, packed: gzip.GzipFile) -> int:
             page = await import_reports.page(conn, number, after=after, limit=REPORT_FILE_PAGE)
         if not page:
             return rows
-        lines = (_json_line(_fields(each)) for each in page)
-        await asyncio.to_thread(packed.writelines, lines)
+        await asyncio.to_thread(packed.writelines, map(_json_line, page))
         rows, after = rows + len(page), page[-1].row
 
 
@@ -211,7 +208,7 @@ async def _restore(db: Database, path: Path) -> str:
             rows, last = _rows(packed), 0
             while batch := await asyncio.to_thread(lambda: [*islice(rows, REPORT_FILE_PAGE)]):
                 async with db.write() as conn:
-                    await import_reports.restore_rows(conn, number, batch)
+                    await import_reports.add_rows(conn, number, batch)
                 last = batch[-1].row
     except _BROKEN as error:
         return f"Its end cannot be read: {error}"

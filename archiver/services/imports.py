@@ -426,7 +426,7 @@ async def _carry_over_report(old: Database, new: Database, number: int) -> None:
         if not rows:
             return
         async with new.write() as conn:
-            await import_reports.restore_rows(conn, number, rows)
+            await import_reports.add_rows(conn, number, rows)
         after = rows[-1].row
 
 
