@@ -173,7 +173,7 @@ class Folders:
         has_roots: whether the file contains built-in folders, which are not the user's.
 
     Attributes:
-        path: the names of the folders, from the outermost in.
+        path: the path of the innermost folder; empty outside of folders.
         root: the name of the built-in folder around them; empty if there is none.
         pending: metadata of folders entered since the last link; the next link stores it.
     """
@@ -184,9 +184,9 @@ class Folders:
         self._metadata: dict[str, str] = {}
         self.pending: list[Mapping[str, str]] = []
         self._filled = 0
-        self.path: tuple[str, ...] = ()
+        self.path = ""
         self.root = ""
-        self._outer: list[tuple[tuple[str, ...], str]] = []
+        self._outer: list[tuple[str, str]] = []
         self._too_deep = 0
         self._next = ""
         self._next_is_root = False
@@ -235,9 +235,9 @@ class Folders:
             self._next_is_root or (not self.path and self._next.lower() in _ROOT_FOLDERS)
         )
         if self._next and not is_root:
-            self.path = (*self.path, self._next)
+            self.path = f"{self.path}/{folder_path([self._next])}".removeprefix("/")
             if self._metadata and len(self.pending) < _MAX_PENDING:
-                self.pending.append({"path": folder_path(self.path), **self._metadata})
+                self.pending.append({"path": self.path, **self._metadata})
         elif is_root:
             self.root = self._next[:MAX_TITLE]
         self._next, self._next_is_root, self._metadata = "", False, {}
@@ -249,7 +249,7 @@ class Folders:
         elif self._outer:
             depth = len(self._outer)
             if self._filled < depth and self.path != self._outer[-1][0]:
-                self._lists.add(folder_path(self.path), "")
+                self._lists.add(self.path, "")
                 self._filled = depth  # lists for its parents are added with it
             self._filled = min(self._filled, depth - 1)
             self.path, self.root = self._outer.pop()
@@ -381,7 +381,7 @@ class _Reader:
                 added_at=added_at_of(link),
                 is_read=is_read or _ARCHIVED_TAG in link.get("tags", ""),
                 is_starred=is_starred or link.pop(_FAVOURITE, "") == "true",
-                folders=_folders(folders.path) if folders.path else (),
+                folders=(folders.path,) if folders.path else (),
                 tags=tags_of(link),
                 source_record=record_of(link, folders.root, section, folder_metadata),
             )
@@ -391,7 +391,6 @@ class _Reader:
         """Return the bookmark of a link in a file that this program wrote."""
         split = link.get("tags", "").split(",")
         self._folders.fill()
-        names = self._folders.path
         title_source = link.get(PAGE_TITLE)
         annotation = Annotation(
             link.get("href", ""),
@@ -401,7 +400,7 @@ class _Reader:
             note=note,
             is_read=link.get("read") == "1",
             is_starred=link.get("starred") == "1",
-            folders=_folders(names) if names else (),
+            folders=(path,) if (path := self._folders.path) else (),
             source_record=captured_title_record(title) if title_source == PAGES else "",
         )
         return Bookmark(annotation)
@@ -414,11 +413,6 @@ def _note_text(element: Tag) -> str:
         if address.startswith(_WEB) and address not in link.get_text():
             link.append(f" ({address})")
     return element_text(element)
-
-
-@lru_cache(4096)
-def _folders(names: tuple[str, ...]) -> tuple[str, ...]:
-    return (folder_path(names),)
 
 
 def _is_ours(file: SourceFile) -> bool:
