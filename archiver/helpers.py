@@ -215,7 +215,7 @@ class RecentItems(OrderedDict[_Key, _Value]):
             self.popitem(last=False)
 
 
-async def run_to_completion(work: "Coroutine[Any, Any, None] | asyncio.Future[None]") -> None:
+async def run_to_completion(work: "Coroutine[Any, Any, Any] | asyncio.Future[None]") -> None:
     """Finish ``work`` even if the calling task is cancelled, once or several times.
 
     After such a cancellation, ``CancelledError`` is raised when ``work`` has ended.

@@ -265,23 +265,16 @@ def _claim_index(settings: Settings, engines: Engines) -> None:
             name = uuid4().hex
             file.write(f"{address}\n{name}\n".encode())
         owner, store = engines.claim(name, settings.store)
-        if owner != name:
-            _check_may_join(settings, engines, store)
-            file.write(f"{settings.index}\n{owner}\n".encode())
-        elif store != settings.store:
+        if store and store != settings.store:
             raise ConfigurationError(_OTHER_STORE.format(store))
-
-
-def _check_may_join(settings: Settings, engines: Engines, store: str | None) -> None:
-    """Raise ``ConfigurationError`` unless this data directory may join the archive of an index."""
-    if not (store and settings.store):
-        raise ConfigurationError(_INDEX_OF_OTHER_ARCHIVE.format(engines.place))
-    if store != settings.store:
-        raise ConfigurationError(_OTHER_STORE.format(store))
-    address, _ = _read_index_file(settings.data)
-    segments = settings.data / SEGMENTS
-    if address or (settings.data / INDEX).exists() or any(segments.glob("*.warc.gz")):
-        raise ConfigurationError(_OTHER_ARCHIVE.format(settings.data, engines.place))
+        if owner == name:
+            return
+        if not store:
+            raise ConfigurationError(_INDEX_OF_OTHER_ARCHIVE.format(engines.place))
+        segments = (settings.data / SEGMENTS).glob("*.warc.gz")
+        if address or (settings.data / INDEX).exists() or any(segments):
+            raise ConfigurationError(_OTHER_ARCHIVE.format(settings.data, engines.place))
+        file.write(f"{settings.index}\n{owner}\n".encode())
 
 
 def _record_location(settings: Settings) -> None:

@@ -172,10 +172,7 @@ class WorkerLocks:
         released = self._hosts.intersection(hosts)
         if released:
             self._hosts -= released
-            await run_to_completion(self._release_hosts(released))
-
-    async def _release_hosts(self, hosts: Collection[str]) -> None:
-        await self._fetch(_LEAVE, hosts)
+            await run_to_completion(self._fetch(_LEAVE, released))
 
     def _note_response(self, started: float) -> None:
         self._checked_at = started
