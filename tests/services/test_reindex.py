@@ -15,17 +15,21 @@ from tests.segments import change_segment, damage_record, segments, storage_of
 
 
 async def content_of(archive):
-    """Return everything that a user sees of an archive."""
+    """Return everything that a user sees of an archive.
+
+    Entries are sorted by URL: those of the same second are listed in the order of their records.
+    """
     listing = await archive.search.listing(ListingQuery(limit=200))
-    names = [each.entry.hash_url for each in listing.items]
+    entries = sorted((each.entry for each in listing.items), key=lambda entry: entry.url)
+    names = [each.hash_url for each in entries]
     details = [await archive.entries.get(name) for name in names]
     texts = [await archive.exporting.index_md(name) for name in names]
     results = await archive.search.listing(ListingQuery(q="clever"))
     return (
-        [each.entry for each in listing.items],
+        entries,
         [detail.snapshots for detail in details],
         texts,
-        [each.entry.url for each in results.items],
+        {each.entry.url for each in results.items},
         await archive.editing.tags(),
     )
 
