@@ -93,6 +93,7 @@ async def test_pages_work_in_a_browser(prepared, tmp_path, live, saved_archive):
             menus_the_focus_and_the_text_are_in_view_on_a_phone,
             tags_are_edited_from_a_list_without_scripts,
             the_end_of_the_side_bar_is_in_view_beside_many_lists,
+            a_list_is_moved_by_dragging_it_in_the_side_bar,
             components_are_accessible_and_follow_each_theme,
             selected_text_is_highlighted_in_whole_words,
             a_highlight_is_changed_in_its_place,
@@ -200,9 +201,7 @@ async def a_list_is_moved_by_dragging_it_in_the_side_bar(site):
     await page.drag_and_drop(
         ".rail [data-name=Maps]", f".rail [data-name={first}]", target_position={"x": 60, "y": 2}
     )
-    await page.wait_for_function(
-        "document.querySelector('.rail [data-name]').dataset.name === 'Maps'"
-    )
+    await page.locator(f".rail [data-name=Maps] ~ [data-name={first}]").wait_for()
     moved = await rows.evaluate_all(names)
     await site.runtime.lists.delete("Maps")
     await page.drag_and_drop(".rail [data-name=Maps]", ".rail [data-name=Kites]")
@@ -450,6 +449,7 @@ async def a_file_is_previewed_imported_followed_and_undone(site):
     await page.click("main button.primary")
 
     await page.get_by_role("heading", name="Preview: list.csv", exact=True).wait_for()
+    await page.wait_for_load_state()  # a script replaces the field of tags
     await page.fill("#tags", "new")
     await page.select_option("#capture", "never")
     await page.click("summary:has-text('folders')")
