@@ -39,10 +39,9 @@ PIXEL = "<link rel=stylesheet href=/style.css><img src=/missing.png>"
 async def fill(archive, live):
     """Save two pages with one style sheet, the first one twice."""
     live.put("/style.css", "p { color: red }", kind="text/css")
-    foxes, geese = (live.article(name, head=PIXEL) for name in ("foxes", "geese"))
-    # One by one: pages that are saved at the same time may each request the missing image.
-    for url in (foxes, geese, foxes):
-        await archive.entries.save([url], tags=["animals"], source="cli")
+    pages = [live.article(name, head=PIXEL) for name in ("foxes", "geese")]
+    for urls in (pages, pages[:1]):
+        await archive.entries.save(urls, tags=["animals"], source="cli")
         await archive.crawling.work()
 
 
@@ -172,11 +171,14 @@ def damage(data, kind, url):
 
 @pytest.mark.parametrize("kind", ["response", "request", "metadata"])
 async def test_a_damaged_record_is_left_out_and_reported(runtime, tmp_path, kind):
-    before = ids(await warc_of(runtime, EVERYTHING))
+    # The missing image may be requested twice within a second; a selection has it once.
+    ids_before = [ids(await warc_of(runtime, each)) for each in (EVERYTHING, ANIMALS)]
     geese = saved_url(runtime.settings, "/geese")
     key = hash_url(geese) if kind == "metadata" else geese
     record_id = damage(tmp_path / "data", kind, key)
-    for form, selection in (("warc", EVERYTHING), ("wacz", ANIMALS)):
+    for form, selection, before in zip(
+        ("warc", "wacz"), (EVERYTHING, ANIMALS), ids_before, strict=True
+    ):
         export_report = Report()
         manifest = await runtime.packages.begin(selection)
         if form == "warc":
