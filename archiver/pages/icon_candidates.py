@@ -4,11 +4,13 @@ They come from ``link rel=icon`` (HTML §4.6.7.8), Open Graph, Twitter cards and
 """
 
 import re
+import struct
 from typing import Any, Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from archiver.http.urls import join
+from archiver.model.rendering import RenditionKind
 from archiver.pages.metadata import HeadMetadata
 from archiver.pages.references import clean_reference
 
@@ -95,3 +97,30 @@ def _resolved(urls: list[str], base: str) -> tuple[str, ...]:
     """Return distinct absolute http(s) URLs."""
     urls_resolved = (join(base, clean_reference(each).partition("#")[0]) for each in urls if each)
     return tuple(dict.fromkeys(each for each in urls_resolved if each))
+
+
+LEAST: Final = {RenditionKind.ICON: (8, 8), RenditionKind.COVER: (200, 100)}
+"""Minimum width and height in pixels; smaller images are badges or tracking pixels."""
+
+_PNG = struct.Struct(">8x4x4sII")
+_GIF = struct.Struct("<6xHH")
+
+
+def is_too_small(kind: RenditionKind, content: bytes) -> bool:
+    """Return whether an image declares a size that is too small; unknown sizes are accepted."""
+    size = _declared_size(content)
+    if size is None:
+        return False
+    least = LEAST[kind]
+    return size[0] < least[0] or size[1] < least[1]
+
+
+def _declared_size(content: bytes) -> tuple[int, int] | None:
+    """Return (width, height) in pixels of a PNG (§11.2.1) or GIF (89a §18)."""
+    if content.startswith(b"\x89PNG\r\n\x1a\n") and len(content) >= _PNG.size:
+        chunk, wide, high = _PNG.unpack_from(content)
+        return (wide, high) if chunk == b"IHDR" else None
+    if content.startswith((b"GIF87a", b"GIF89a")) and len(content) >= _GIF.size:
+        wide, high = _GIF.unpack_from(content)
+        return wide, high
+    return None

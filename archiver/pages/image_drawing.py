@@ -17,6 +17,7 @@ from lxml import etree
 from PIL import Image, ImageOps
 
 from archiver.model.rendering import NewRendition, RenditionKind
+from archiver.pages.icon_candidates import LEAST
 from archiver.pages.worker_messages import MAX_PICTURE_BYTES
 
 MAX_DRAWING: Final = 32 << 10
@@ -115,8 +116,6 @@ def _style_references(root: etree._Element) -> dict[str, list[str]]:
     return references
 
 
-LEAST: Final = {RenditionKind.ICON: (8, 8), RenditionKind.COVER: (200, 100)}
-"""Minimum width and height in pixels; smaller images are badges or tracking pixels."""
 MAX_PIXELS: Final = 50_000_000
 COVER_SIDE: Final = 480
 ICON_SIDE: Final = 64

@@ -8,6 +8,7 @@ import asyncio
 import os
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ from archiver.http.media_types import is_css, is_html
 from archiver.logs import get_log
 from archiver.model.page import UNREAD, Article, Discovery, PageMetadata
 from archiver.model.rendering import NewRendition, RenditionKind
-from archiver.pages.article_text import file_name
+from archiver.pages.article_text import file_name, text_article
+from archiver.pages.icon_candidates import is_too_small
 from archiver.pages.worker_messages import (
     PREFIX,
     READY,
@@ -30,6 +32,7 @@ from archiver.pages.worker_messages import (
     read_rendition,
     unpack,
 )
+from archiver.search.search_document import index_words
 
 PAGE_SIZE = os.sysconf("SC_PAGE_SIZE")
 TASKS_PER_WORKER = 2000
@@ -42,6 +45,8 @@ MAX_IDLE_BYTES = 400 << 20
 DRAW_SECONDS = 10.0
 """Time limit for creating one icon or preview image; short, because a page may name several."""
 MAX_ANSWER_BYTES = 256 << 20
+SHORT_BYTES = 8 << 10
+"""Size up to which plain text is processed without a worker."""
 LONG_BYTES = 2 << 20
 """Size of a page above which its requisites are returned before its article is extracted."""
 SHORT_RESULT_BYTES = 256 << 10
@@ -108,6 +113,8 @@ class WorkerPool:
 
     async def extract(self, document: Document) -> Article:
         """Return the article of a document; ``is_failed`` is set if a worker failed to read it."""
+        if _is_short_text(document):
+            return _short_article(document)
         response = await self._ask(Task.EXTRACT, document)
         return read_article(*response) if response else Article(is_failed=True)
 
@@ -128,8 +135,10 @@ class WorkerPool:
         """Create an icon or preview image.
 
         Returns:
-            None if the image is not worth displaying, or a worker failed to read it.
+            None if the image is too small, not worth displaying, or a worker failed to read it.
         """
+        if is_too_small(kind, content):
+            return None
         response = await self._ask(Task(kind), Document(content, "", "", url))
         return read_rendition(*response) if response else None
 
@@ -257,11 +266,31 @@ class WorkerPool:
 
 
 def unread_article(document: Document, discovery: Discovery) -> Article:
-    """Return a placeholder for an article that is extracted later."""
+    """Return a placeholder for an article that is extracted later.
+
+    For a short text, return the article itself.
+    """
+    if _is_short_text(document):
+        return _short_article(document)
     metadata = discovery.metadata
     if not is_html(document.media_type):
         metadata = PageMetadata(title=file_name(document.url))
     return Article(metadata, extractor=UNREAD)
+
+
+def _short_article(document: Document) -> Article:
+    """Return the article of a short text, as a worker would."""
+    article = text_article(document.payload.decode(), file_name(document.url))
+    return replace(article, words=index_words(article.text))
+
+
+def _is_short_text(document: Document) -> bool:
+    """Return whether processing a document takes less time than sending it to a worker."""
+    return (
+        document.media_type == "text/plain"
+        and len(document.payload) <= SHORT_BYTES
+        and document.payload.isascii()
+    )
 
 
 class _Child:

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from archiver.model.rendering import RenditionKind
-from archiver.pages.image_drawing import COVER_SIDE, ICON_SIDE, LEAST, MAX_DRAWING, MAX_SCANS, draw
+from archiver.pages.icon_candidates import LEAST, is_too_small
+from archiver.pages.image_drawing import COVER_SIDE, ICON_SIDE, MAX_DRAWING, MAX_SCANS, draw
+from archiver.pages.worker_pool import WorkerPool
 
 ICON, COVER = RenditionKind.ICON, RenditionKind.COVER
 
@@ -213,9 +215,34 @@ def test_an_svg_is_not_a_thumbnail():
 
 @pytest.mark.parametrize("kind", LEAST)
 @pytest.mark.parametrize("form", ["PNG", "GIF"])
-def test_too_small_images_are_not_drawn(kind, form):
+def test_too_small_images_are_detected_by_their_first_bytes(kind, form):
     wide, high = LEAST[kind]
 
-    assert draw(kind, picture(wide - 1, high, form)) is None
-    assert draw(kind, picture(wide, high - 1, form)) is None
-    assert draw(kind, picture(wide, high, form)) is not None
+    assert is_too_small(kind, picture(wide - 1, high, form)[:24])
+    assert is_too_small(kind, picture(wide, high - 1, form)[:24])
+    assert not is_too_small(kind, picture(wide, high, form))
+
+
+@given(
+    st.sampled_from(sorted(LEAST)),
+    st.integers(1, 300),
+    st.integers(1, 160),
+    st.sampled_from(["PNG", "GIF", "JPEG", "BMP", "WEBP"]),
+)
+def test_images_detected_as_too_small_are_never_drawn(kind, wide, high, form):
+    content = picture(wide, high, form)
+
+    assert not is_too_small(kind, content) or draw(kind, content) is None
+
+
+@given(st.sampled_from(sorted(LEAST)), st.binary(max_size=40))
+def test_images_without_a_declared_size_are_not_rejected(kind, junk):
+    for start in (b"", b"\x89PNG\r\n\x1a\n", b"GIF89a", b"\xff\xd8\xff"):
+        is_too_small(kind, start + junk)
+    assert not is_too_small(kind, b"\xff\xd8\xff" + junk)
+
+
+async def test_no_worker_is_started_for_a_too_small_image():
+    pool = WorkerPool(processes=0, timeout=1, memory_bytes=1 << 30, max_requisites=1)
+
+    assert await pool.draw(RenditionKind.ICON, picture(1, 1, "PNG"), "") is None

@@ -20,7 +20,7 @@ from archiver.pages.worker_messages import (
     read_rendition,
     unpack,
 )
-from archiver.pages.worker_pool import WorkerPool
+from archiver.pages.worker_pool import WorkerPool, unread_article
 from archiver.search.search_document import index_words
 
 PAGE = Document(
@@ -82,6 +82,7 @@ async def test_every_type_of_document_has_an_article(pool):
         document = Document(text.encode(), "text/plain", "", "http://example.com/name.txt")
         article = await pool.extract(document)
         assert article.words == index_words(text)
+        assert not text.isascii() or unread_article(document, Discovery()).words == article.words
 
     for kind, part in (("text/plain", "<pre>"), ("image/png", "<img"), ("application/pdf", "")):
         article = await pool.extract(Document(b"x < y", kind, "", "http://example.com/name.ext"))
