@@ -1,5 +1,6 @@
 """Settings and bin pages."""
 
+import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -35,6 +36,8 @@ GROUPS = {
 """Settings that the page changes, by section."""
 MAX_BINNED = 1_000
 """Maximum number of items that the page of the bin shows."""
+STOP_SECONDS = 0.2
+"""Time after which services that are asked to restart accept no connection any more."""
 SITE_FIELDS = ("render", "delay", "user_agent", "never_save")
 
 
@@ -68,8 +71,10 @@ async def change_settings(request: web.Request) -> web.StreamResponse:
     where = "/settings" if section == "capture" else f"/settings/{section}"
     response = web.HTTPSeeOther(f"{where}?saved=1")
     if is_pending:
-        response.force_close()  # the next request must reach the restarted services
+        # The next request must reach the restarted services: by then, these accept no connection.
+        response.force_close()
         request.app[RELOAD].set()
+        await asyncio.sleep(STOP_SECONDS)
     raise response
 
 
