@@ -1,7 +1,7 @@
 """Template rendering."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -293,6 +293,43 @@ def _row_reason(wording: Wording, reason_text: str) -> str:
     """Translate the reason why a row is unusable; reports store the English sentence."""
     reason = with_detail(reason_text)
     return wording.translated(reason) if isinstance(reason, str) else wording.text_of(reason)
+
+
+@dataclass(frozen=True, slots=True)
+class Month:
+    """The captures of a month: their number, and the newest timestamp or an empty string."""
+
+    count: int
+    newest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Year:
+    """The captures of a year by month."""
+
+    name: str
+    count: int
+    months: tuple[Month, ...]
+
+
+def calendar(timestamps: Iterable[str]) -> tuple[Year, ...]:
+    """Group 14-digit timestamps (newest first) by year and month, newest year first."""
+    by_year: dict[str, dict[str, list[str]]] = {}
+    for each in timestamps:
+        months = by_year.setdefault(each[:4], {})
+        months.setdefault(each[4:6], []).append(each)
+    return tuple(
+        Year(
+            year,
+            sum(map(len, months.values())),
+            tuple(
+                Month(len(days), days[0] if days else "")
+                for n in range(1, 13)
+                for days in [months.get(f"{n:02}", [])]
+            ),
+        )
+        for year, months in by_year.items()
+    )
 
 
 def minutes_to_read(word_count: int) -> int:

@@ -6,7 +6,7 @@ import pytest
 
 from archiver.http.urls import hash_url
 from archiver.model.listing import ListingQuery
-from archiver.web.pages.snapshot import calendar
+from archiver.web.rendering import calendar
 from tests.conftest import SENTENCE, filled_by, saved_url
 
 SAME = SENTENCE.format(name="foxes") * 30

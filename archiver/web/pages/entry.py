@@ -20,8 +20,7 @@ from archiver.web.api.json_http import list_query, parse_list_query
 from archiver.web.app_keys import PERMISSIONS, REFLECTS, RUNTIME
 from archiver.web.origin import replay_origin, service_origin
 from archiver.web.pages.editing import back, change_of, notice_of, parse_number
-from archiver.web.pages.snapshot import calendar
-from archiver.web.rendering import minutes_to_read, render_with_sidebar, wording_of
+from archiver.web.rendering import calendar, minutes_to_read, render_with_sidebar, wording_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,5 @@
 """Snapshot page, capture list and screenshots."""
 
-from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from secrets import token_hex
@@ -16,44 +15,7 @@ from archiver.replay.addresses import Modifier, ReplayAddress
 from archiver.web.app_keys import ARCHIVED_URL, FRAME_REQUESTS, PERMISSIONS, RUNTIME
 from archiver.web.origin import replay_origin, service_origin, with_base
 from archiver.web.pages.errors import not_in_archive
-from archiver.web.rendering import render, render_with_sidebar
-
-
-@dataclass(frozen=True, slots=True)
-class Month:
-    """The captures of a month: their number, and the newest timestamp or an empty string."""
-
-    count: int
-    newest: str
-
-
-@dataclass(frozen=True, slots=True)
-class Year:
-    """The captures of a year by month."""
-
-    name: str
-    count: int
-    months: tuple[Month, ...]
-
-
-def calendar(timestamps: Iterable[str]) -> tuple[Year, ...]:
-    """Group 14-digit timestamps (newest first) by year and month, newest year first."""
-    by_year: dict[str, dict[str, list[str]]] = {}
-    for each in timestamps:
-        months = by_year.setdefault(each[:4], {})
-        months.setdefault(each[4:6], []).append(each)
-    return tuple(
-        Year(
-            year,
-            sum(map(len, months.values())),
-            tuple(
-                Month(len(days), days[0] if days else "")
-                for n in range(1, 13)
-                for days in [months.get(f"{n:02}", [])]
-            ),
-        )
-        for year, months in by_year.items()
-    )
+from archiver.web.rendering import calendar, render, render_with_sidebar
 
 
 async def captures(request: web.Request) -> web.StreamResponse:
