@@ -130,10 +130,10 @@ class App:
 
     @cached_property
     def user_cookies(self) -> "UserCookies":
-        """The user's cookies; ``_work_with_servers`` loads them if they are in the database."""
+        """The user's cookies, which ``_prepare_to_capture`` loads."""
         from archiver.http.cookies import UserCookies
 
-        return UserCookies(None if self.db.is_shared else self.settings.data)
+        return UserCookies()
 
     def wake_crawl(self) -> None:
         """Notify a running crawl of new jobs."""
@@ -461,8 +461,8 @@ async def open_app(
         settings: user-supplied settings.
         serve: whether to crawl and run background tasks while the archive is open.
         low_priority: whether this process has lower priority than another one that serves users.
-        reads_only: whether the caller captures nothing. Then no cookies are loaded from a database
-            server, and no segments are uploaded.
+        reads_only: whether the caller captures nothing. Then no cookies are loaded, and no
+            segments are uploaded.
 
     Raises:
         ConfigurationError: the data directory cannot be used.
@@ -472,22 +472,18 @@ async def open_app(
     async with open_archive(settings, reads_only=reads_only) as archive, AsyncExitStack() as stack:
         app = App(archive, stack, is_serving=serve or low_priority)
         if not reads_only:
-            await _work_with_servers(app, stack)
+            await _prepare_to_capture(app, stack)
         if serve:
             await _start_background_work(app, stack)
         stack.callback(app.db.limit_waits)
         yield app
 
 
-async def _work_with_servers(app: App, stack: AsyncExitStack) -> None:
-    """Start the tasks that upload segments and that load cookies from the database server."""
-    if app.db.locks:
-        from archiver.services.cookies import CookieSettings
-
-        keeping = CookieSettings(app.settings.data, app.db)
-        app.user_cookies.load(await keeping.content())
-        follow = partial(keeping.follow, app.user_cookies.load)
-        await stack.enter_async_context(keep_running(follow, "cookies"))
+async def _prepare_to_capture(app: App, stack: AsyncExitStack) -> None:
+    """Load the user's cookies, and start the tasks that follow them and that upload segments."""
+    app.user_cookies.load(await app.cookie_settings.content())
+    follow = partial(app.cookie_settings.follow, app.user_cookies.load)
+    await stack.enter_async_context(keep_running(follow, "cookies"))
     if app.uploading:
         stack.push_async_callback(app.uploading.finish)
         for task in (app.uploading.watch, app.uploading.upload):

@@ -17,6 +17,7 @@ from archiver.crawl.rendering_policy import BrowserServices, Renderer
 from archiver.db import jobs as db_jobs
 from archiver.db import new_entries
 from archiver.db.engine import Database
+from archiver.http.cookies import UserCookies
 from archiver.http.fetcher import Fetcher
 from archiver.http.politeness import Throttle
 from archiver.http.urls import hash_url, host, parse_entry_url
@@ -24,6 +25,7 @@ from archiver.model.annotation import Annotation
 from archiver.model.job import Job
 from archiver.model.seed import Seed
 from archiver.pages.worker_pool import WorkerPool
+from archiver.services.cookies import CookieSettings
 from tests.segments import segment_store
 
 
@@ -46,7 +48,9 @@ async def crawler(data: Path, **more: object) -> AsyncIterator[CrawlContext]:
         stack.push_async_callback(db.close)
         derive = WorkerPool(processes=1, timeout=30, memory_bytes=1 << 30, max_requisites=500)
         stack.push_async_callback(derive.stop)
-        fetcher = await stack.enter_async_context(Fetcher(settings))
+        cookies = UserCookies()
+        cookies.load(await CookieSettings(data).content())
+        fetcher = await stack.enter_async_context(Fetcher(settings, cookies=cookies))
         recorder, throttle = Recorder(db, store), Throttle(settings)
         services = BrowserServices(settings, fetcher, throttle, recorder)
         renderer = Renderer(services)

@@ -9,16 +9,14 @@ Here, bad lines are skipped and reported.
 import asyncio
 import re
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from email.utils import mktime_tz, parsedate_tz
 from functools import cache
 from ipaddress import ip_address
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from archiver.helpers import AtomicFile, FollowedFile
 from archiver.http.headers import readable
 
 if TYPE_CHECKING:
@@ -363,17 +361,9 @@ def cookies_in(content: bytes | None) -> list[Cookie]:
 
 
 class UserCookies:
-    """Selection of the user's cookies for a request.
+    """Selection of the user's cookies for a request; ``load`` gets their file after each change."""
 
-    Args:
-        data: the data directory, whose ``cookies.txt`` is re-read within a second after a change;
-            None if the content is passed to ``load`` instead.
-        clock: returns the time in seconds; tests replace it.
-    """
-
-    def __init__(self, data: Path | None, clock: Callable[[], float] = time.monotonic) -> None:
-        file = AtomicFile(data / NAME) if data else None
-        self._followed = FollowedFile(file, cookies_in, MAX_BYTES, clock) if file else None
+    def __init__(self) -> None:
         self._cookies: list[Cookie] = []
 
     def load(self, content: bytes | None) -> None:
@@ -390,7 +380,7 @@ class UserCookies:
             initiators: all hosts that led to the request, as for ``cookies_for``.
             jar: the cookies set during the visit; they replace user cookies with the same key.
         """
-        user_cookies = self._followed.value if self._followed else self._cookies
+        user_cookies = self._cookies
         if jar:
             user_cookies = [*({each.key: each for each in user_cookies} | jar.by_key).values()]
         return (

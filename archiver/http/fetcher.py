@@ -60,7 +60,7 @@ class Fetcher:
         self._settings = settings
         self.guard = AddressGuard(settings.allow_networks)
         self.resolver = GuardedResolver(self.guard, resolver)
-        self._cookies = cookies or UserCookies(settings.data)
+        self._cookies = cookies or UserCookies()
         self.rules = rules or SiteRules(settings.data)
         self._requests = Requests(
             self.guard,

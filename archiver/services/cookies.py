@@ -23,7 +23,7 @@ from archiver.http.cookies import (
 )
 from archiver.services.user_files import user_file
 
-FOLLOW_SECONDS = 5.0
+FOLLOW_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +64,12 @@ class CookieSettings:
     def __init__(self, data: Path, db: Database | None = None) -> None:
         self._file = user_file(data, NAME, db)
 
-    async def follow(self, hold: Callable[[bytes | None], None]) -> None:
-        """Call ``hold`` with the stored cookies now and after each change, forever."""
+    async def follow(self, load: Callable[[bytes | None], None]) -> None:
+        """Call ``load`` with the stored cookies now and within a second after each change."""
         version: object = self
         while True:
             if (now := await self._file.version()) != version:
-                hold(await self.content())
+                load(await self.content())
                 version = now
             await asyncio.sleep(FOLLOW_SECONDS)
 

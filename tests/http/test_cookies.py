@@ -154,7 +154,7 @@ async def test_a_cookie_for_a_public_suffix_is_refused(domain, cookies):
 
 async def test_cookies_of_a_response_replace_the_users_and_stay_private():
     url, jar = "https://www.shop.example/", VisitCookies()
-    users = UserCookies(None)
+    users = UserCookies()
     users.load(FILE.encode())
     renewed = "session=new; Domain=shop.example; Path=/; Secure"
     await jar.receive(url, [("set-cookie", renewed)], is_private=True)

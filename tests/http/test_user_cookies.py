@@ -1,11 +1,14 @@
 """User cookies are sent to their host and never archived."""
 
+import asyncio
 import gzip
 import stat
 
 import pytest
 from aiohttp import web
 
+from archiver.app import open_app
+from archiver.config import Settings
 from archiver.errors import InputError
 from archiver.services.cookies import CookieSettings
 
@@ -94,6 +97,17 @@ async def test_removed_cookies_are_not_sent(start_crawl, live, keeping, members)
     assert members == {"/members": ""}
     with pytest.raises(InputError, match="No cookies are stored for"):
         await keeping.remove("127.0.0.1")
+
+
+async def test_changed_cookies_are_used_without_a_restart(keeping, tmp_path):
+    url = "http://127.0.0.1/"
+    async with open_app(Settings(data=tmp_path / "data")) as archive, asyncio.timeout(60):
+        await keeping.take(cookie())
+        while not archive.user_cookies.field_for(url, ["127.0.0.1"]).value:  # noqa: ASYNC110 - no event
+            await asyncio.sleep(0)
+        await keeping.remove("127.0.0.1")
+        while archive.user_cookies.field_for(url, ["127.0.0.1"]).value:  # noqa: ASYNC110 - no event
+            await asyncio.sleep(0)
 
 
 @pytest.mark.parametrize("content", [b"", b"id=1; Path=/", b"\xff\xfe\0\0", b"# Netscape\n"])
