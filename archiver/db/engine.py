@@ -112,7 +112,7 @@ class SqliteIndex:
         self.path = path
         self.place = str(path)
         self.is_read_only = is_read_only
-        self._opened: tuple[int | str, ...] | None = None
+        self._opened: tuple[int, int] | None = None
 
     def prepare_to_read(self) -> None:
         """Check that an index on a read-only disk can be read. Blocking.
@@ -249,11 +249,12 @@ class SqliteIndex:
             IndexUnavailable: the file was removed or replaced.
         """
         try:
-            revision: tuple[int | str, ...] | None = self.identity()
+            status = self.path.stat()
+            found = status.st_dev, status.st_ino
         except OSError:
-            revision = None
-        self._opened = self._opened or revision
-        if revision is None or revision != self._opened:
+            found = None
+        self._opened = self._opened or found
+        if found is None or found != self._opened:
             raise IndexUnavailable(
                 "{path} was removed or replaced while in use. Restore the data directory, then "
                 "restart archiver.",
@@ -267,11 +268,6 @@ class SqliteIndex:
     def message_of(self, error: DBAPIError) -> str:
         """Return the driver's message."""
         return str(error.orig)
-
-    def identity(self) -> tuple[int | str, ...]:
-        """Return a value that identifies the index; a rebuilt index has another value."""
-        status = self.path.stat()
-        return status.st_dev, status.st_ino
 
     def claim(self, name: str, store: str | None) -> tuple[str, str | None]:
         """Return the arguments unchanged, because an SQLite index needs no claim.
@@ -428,10 +424,6 @@ class Database:
     def is_read_only(self) -> bool:
         """Whether the disk could not be written when the index was opened."""
         return isinstance(self._engines, SqliteIndex) and self._engines.is_read_only
-
-    def identity(self) -> tuple[int | str, ...]:
-        """Return a value that identifies the index; a rebuilt index has another value."""
-        return self._engines.identity()
 
     @asynccontextmanager
     async def read(self) -> AsyncIterator[AsyncConnection]:

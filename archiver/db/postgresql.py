@@ -6,12 +6,11 @@ snapshot.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
 
 import asyncpg
-from sqlalchemy import event, text
+from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.pool import NullPool
@@ -25,9 +24,7 @@ OLDEST = 15
 SCHEMA = "archiver"
 """PostgreSQL schema of the index; a rebuild fills a second schema."""
 WRITING = 0x6172636869766572
-"""Key of the advisory lock for writing."""
-MIGRATING = WRITING - 1
-"""Key of the advisory lock for creating, migrating and claiming the schema."""
+"""Key of the advisory lock for writing, which also creates, migrates and claims the index."""
 READERS = 4
 """Number of connections for reading that stay open."""
 MAX_READERS = 16
@@ -37,28 +34,43 @@ STATEMENT_SECONDS = 120
 """Maximum duration of a statement in seconds; the connection is closed after a timeout."""
 IDLE_SECONDS = 60
 """Seconds after which the server ends an idle transaction, for example of a hanging process."""
+_SETTINGS = f"""SET application_name = 'archiver';
+SET idle_in_transaction_session_timeout = '{IDLE_SECONDS}s';
+SET jit = off;
+SET plan_cache_mode = force_custom_plan;
+SET random_page_cost = 1.1"""
+"""Settings of each connection.
+
+Web pages use short statements, which JIT slows down. A rare and a frequent word need different
+plans. Batches of rows are looked up by key, for which index scans are best.
+"""
 _DOWN = ("08", "25006", "53", "55", "57", "58")
 """Prefixes of SQLSTATE codes of errors that the server's state causes, instead of a bug."""
 _WRONG_PASSWORD = "28P01"  # noqa: S105 - an error code
-_SCHEMA_ID = "SELECT CAST(oid AS BIGINT) FROM pg_namespace WHERE nspname = :schema"
-"""Query for the OID of a schema, which differs for every schema."""
+_BEGIN_WRITE = f"SELECT pg_advisory_xact_lock({WRITING})"
 _CREATE_SETTINGS = (
-    f"SELECT pg_advisory_xact_lock({MIGRATING})",
+    _BEGIN_WRITE,
     "CREATE SCHEMA IF NOT EXISTS archiver_settings",
-    """CREATE TABLE IF NOT EXISTS archiver_settings.file
-    (name TEXT PRIMARY KEY, content BYTEA NOT NULL, revision BIGINT NOT NULL)""",
-    # Until the first release: copy the files of an index with an earlier schema.
+    "CREATE TABLE IF NOT EXISTS archiver_settings.file (name TEXT PRIMARY KEY, content BYTEA)",
+    # Until the first release: change the table of earlier schemas.
+    "ALTER TABLE archiver_settings.file DROP COLUMN IF EXISTS revision",
     """DO $$ BEGIN IF to_regclass('archiver.shared_file') IS NOT NULL THEN
-    INSERT INTO archiver_settings.file SELECT name, content, revision FROM archiver.shared_file
+    INSERT INTO archiver_settings.file SELECT name, content FROM archiver.shared_file
     ON CONFLICT DO NOTHING; END IF; END $$""",
 )
 """Statements that create the table of ``db.shared_files``."""
-_CLAIM = """INSERT INTO archiver_settings.file AS own VALUES ('archive', :claim, 1)
+_CLAIM = """INSERT INTO archiver_settings.file AS own VALUES ('archive', :claim)
 ON CONFLICT (name) DO UPDATE
 SET content = CASE own.content WHEN :name THEN excluded.content ELSE own.content END
 RETURNING content"""
 """Statement that stores a claim if there is none, or if it lacks the object store."""
 _ACCESS_HINT = ". Check the user and the password (PGPASSWORD or ~/.pgpass)"
+_CONNECT_ERRORS = (
+    *(OSError, ValueError, OverflowError),
+    *(asyncpg.PostgresError, asyncpg.InterfaceError),
+)
+
+_Result = TypeVar("_Result")
 
 
 class PostgresIndex:
@@ -78,7 +90,6 @@ class PostgresIndex:
     def __init__(self, address: str, schema: str = SCHEMA) -> None:
         self.place = address
         self._schema = schema
-        self._id = 0
 
     def prepare(self) -> None:
         """Create the schema or migrate it to this program's version. Blocking.
@@ -87,49 +98,45 @@ class PostgresIndex:
             ConfigurationError: a newer version of archiver wrote the index, or the database can't
                 be opened or is older than ``OLDEST``.
         """
-        asyncio.run(self._prepare())
+        self._administer(self._prepare)
 
-    async def _prepare(self) -> None:
-        async with self._administering() as conn:
-            version = (await conn.exec_driver_sql("SHOW server_version_num")).scalar_one()
-            if int(version) < OLDEST * 10_000:
-                raise ConfigurationError(
-                    f"{self.place} runs an old version of PostgreSQL. Use {OLDEST} or newer."
-                )
-            if not await conn.run_sync(is_current):
-                await conn.rollback()
-                for statement in _CREATE_SETTINGS:
-                    await conn.exec_driver_sql(statement)
-                if await self._schema_id(conn):  # no other process writes during a migration
-                    await conn.exec_driver_sql(f"SELECT pg_advisory_xact_lock({WRITING})")
-                await conn.exec_driver_sql(f"CREATE SCHEMA IF NOT EXISTS {self._schema}")
-                await conn.run_sync(upgrade_schema, self.place)
-            self._id = await self._schema_id(conn)
+    async def _prepare(self, conn: AsyncConnection) -> None:
+        version = (await conn.exec_driver_sql("SHOW server_version_num")).scalar_one()
+        if int(version) < OLDEST * 10_000:
+            raise ConfigurationError(
+                f"{self.place} runs an old version of PostgreSQL. Use {OLDEST} or newer."
+            )
+        if not await conn.run_sync(is_current):
+            for statement in (*_CREATE_SETTINGS, f"CREATE SCHEMA IF NOT EXISTS {self._schema}"):
+                await conn.exec_driver_sql(statement)
+            await conn.run_sync(upgrade_schema, self.place)
 
-    @asynccontextmanager
-    async def _administering(self) -> AsyncIterator[AsyncConnection]:
-        """Yield a connection outside the pools; raise its errors as ``ConfigurationError``."""
-        engine = self._engine(poolclass=NullPool)
-        try:
+    def _administer(self, work: Callable[[AsyncConnection], Awaitable[_Result]]) -> _Result:
+        """Run a function in a transaction on a connection outside the pools. Blocking.
+
+        Raises:
+            ConfigurationError: the database can't be opened, or a statement failed.
+        """
+
+        async def run() -> _Result:
+            engine = self._engine(poolclass=NullPool)
             async with engine.connect() as conn:
-                yield conn
+                result = await work(conn)
+                await conn.commit()
+                return result
+
+        try:
+            return asyncio.run(run())
         except DBAPIError as error:
             raise ConfigurationError(
                 f"Cannot open {self.place}: {self.message_of(error)}."
             ) from error
         except IndexUnavailable as error:
             raise ConfigurationError(str(error)) from error
-        finally:
-            await engine.dispose()
-
-    async def _schema_id(self, conn: AsyncConnection) -> int:
-        """Return the OID of the schema; 0 if it does not exist."""
-        return int((await conn.execute(text(_SCHEMA_ID), {"schema": self._schema})).scalar() or 0)
 
     def writer(self) -> AsyncEngine:
         """Return an engine with the one connection that writes."""
-        # Writers look up batches of rows by key. This setting makes PostgreSQL use index scans.
-        return self._engine("SET random_page_cost = 1.1", pool_size=1, max_overflow=0)
+        return self._engine(pool_size=1, max_overflow=0)
 
     def readers(self) -> AsyncEngine:
         """Return an engine with connections that read; each transaction reads one snapshot."""
@@ -140,9 +147,13 @@ class PostgresIndex:
             execution_options={"postgresql_readonly": True},
         )
 
+    def _engine(self, **options: Any) -> AsyncEngine:
+        url = "postgresql+asyncpg://"
+        return create_async_engine(url, async_creator=self.connect, pool_pre_ping=True, **options)
+
     async def begin_write(self, conn: AsyncConnection) -> None:
         """Begin a write transaction; wait until no other process on any machine writes."""
-        await conn.exec_driver_sql(f"SELECT pg_advisory_xact_lock({WRITING})")
+        await conn.exec_driver_sql(_BEGIN_WRITE)
 
     async def connect(self) -> asyncpg.Connection:
         """Open a connection outside the pools; the caller closes it.
@@ -151,27 +162,22 @@ class PostgresIndex:
             IndexUnavailable: the server can't be reached or refuses the connection.
         """
         try:
-            return await asyncpg.connect(
-                self.place,
-                timeout=CONNECT_SECONDS,
-                command_timeout=STATEMENT_SECONDS,
-                server_settings={"application_name": "archiver"},
+            connection = await asyncpg.connect(
+                self.place, timeout=CONNECT_SECONDS, command_timeout=STATEMENT_SECONDS
             )
-        except (
-            OSError,
-            asyncpg.PostgresError,
-            asyncpg.InterfaceError,
-            ValueError,
-            OverflowError,
-        ) as error:
-            more = ""
-            if getattr(error, "sqlstate", "") == _WRONG_PASSWORD:
-                more = _ACCESS_HINT
+            await connection.execute(f"SET search_path = {self._schema}; {_SETTINGS}")
+            for kind in ("text", "varchar"):  # with U+0000, which PostgreSQL can't store
+                await connection.set_type_codec(
+                    kind, schema="pg_catalog", encoder=encode_nul, decoder=decode_nul
+                )
+        except _CONNECT_ERRORS as error:
+            hint = _ACCESS_HINT if getattr(error, "sqlstate", "") == _WRONG_PASSWORD else ""
             raise IndexUnavailable(
                 "Cannot open {path}: {orig}.",
                 path=self.place,
-                orig=f"{str(error).rstrip('.') or 'no response'}{more}",
+                orig=f"{str(error).rstrip('.') or 'no response'}{hint}",
             ) from error
+        return connection
 
     def is_down(self, error: DBAPIError) -> bool:
         """Return whether the state of the server caused an error, not a bug of this program."""
@@ -182,10 +188,6 @@ class PostgresIndex:
         """Return the server's message."""
         cause = getattr(error.orig, "__cause__", None) or error.orig
         return str(cause).rstrip(".") or "the connection was lost"
-
-    def identity(self) -> tuple[int | str, ...]:
-        """Return a value that identifies the index and changes when the index is rebuilt."""
-        return self.place, self._id
 
     def claim(self, name: str, store: str | None) -> tuple[str, str | None]:
         """Claim the index for an archive and its object store. Blocking.
@@ -206,7 +208,8 @@ class PostgresIndex:
 
     def exists(self) -> bool:
         """Return whether the schema exists. Blocking."""
-        return self._run(_SCHEMA_ID, schema=self._schema) is not None
+        query = "SELECT true FROM pg_namespace WHERE nspname = :schema"
+        return self._run(query, schema=self._schema) is not None
 
     def replacement(self) -> "PostgresIndex":
         """Return the index that a rebuild fills; ``replace`` renames it to this schema."""
@@ -226,45 +229,9 @@ class PostgresIndex:
     def _run(self, *statements: str, **values: object) -> Any:
         """Run statements in one transaction; return the first value of the last one. Blocking."""
 
-        async def run() -> Any:
-            async with self._administering() as conn:
-                for statement in statements:
-                    result = await conn.execute(text(statement), values)
-                first = result.scalar() if result.returns_rows else None
-                await conn.commit()
-                return first
+        async def run(conn: AsyncConnection) -> Any:
+            for statement in statements:
+                result = await conn.execute(text(statement), values)
+            return result.scalar() if result.returns_rows else None
 
-        return asyncio.run(run())
-
-    def _engine(self, *statements: str, **options: Any) -> AsyncEngine:
-        engine = create_async_engine(
-            "postgresql+asyncpg://",
-            async_creator=self.connect,
-            pool_pre_ping="poolclass" not in options,
-            **options,
-        )
-        settings = "; ".join(
-            (
-                f"SET search_path = {self._schema}",
-                "SET jit = off",  # web pages use short statements, which JIT slows down
-                # A rare and a frequent word need different plans.
-                "SET plan_cache_mode = force_custom_plan",
-                f"SET idle_in_transaction_session_timeout = {IDLE_SECONDS * 1000}",
-                *statements,
-            )
-        )
-        event.listen(
-            engine.sync_engine,
-            "connect",
-            lambda dbapi, _: dbapi.run_async(lambda conn: _set_up(conn, settings)),
-        )
-        return engine
-
-
-async def _set_up(connection: asyncpg.Connection, settings: str) -> None:
-    """Apply settings to a new connection and encode U+0000, which PostgreSQL can't store."""
-    await connection.execute(settings)
-    for kind in ("text", "varchar"):
-        await connection.set_type_codec(
-            kind, schema="pg_catalog", encoder=encode_nul, decoder=decode_nul
-        )
+        return self._administer(run)

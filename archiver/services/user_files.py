@@ -75,23 +75,20 @@ class _RowInIndex:
         self.place = f"The row {name!r} of the table {shared_files.table}"
 
     async def version(self) -> object:
-        return (await self._find())[1]
+        return await self.read()
 
     async def read(self) -> bytes | None:
-        return (await self._find())[0]
-
-    async def _find(self) -> tuple[bytes | None, int]:
         async with self._db.read() as conn:
             return await shared_files.find(conn, self._name)
 
     async def change(self, rewrite: Rewrite) -> object:
         async with self._db.write() as conn:
-            content, revision = await shared_files.find(conn, self._name)
-            after = rewrite(content)
+            before = await shared_files.find(conn, self._name)
+            after = rewrite(before)
             if after is None:
-                return revision
-            await shared_files.put(conn, self._name, after, revision + 1)
-            return revision + 1
+                return before
+            await shared_files.put(conn, self._name, after)
+            return after
 
 
 UserFile: TypeAlias = _FileInFolder | _RowInIndex
