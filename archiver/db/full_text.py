@@ -119,32 +119,18 @@ class SqliteWords:
 
     Attributes, also of ``PostgresWords``:
         matches: condition that a document matches the expression ``:match``.
-        has_positions: whether the index finds phrases itself, without reading documents.
-        matching: query for the ``id`` of matching documents. SQLite returns ids from ``:first`` to
-            ``:last``. PostgreSQL returns only ids of the list ``:wanted``, because it must read
-            each matching document to test for nearby words.
-        matching_wanted: query for the ``id`` of matching documents of the list ``:wanted``.
-        vocabulary: query for all words (``term``) and the number of documents with each word
-            (``doc``); empty with PostgreSQL, whose scores don't depend on these numbers.
-        existing_words: query for those words of the list ``:tried`` that documents contain, with
-            the same columns as ``vocabulary``; empty with SQLite, which uses ``vocabulary``.
+        matching: query for the ``id`` of matching documents of the list ``:wanted``, whose ids are
+            from ``:first`` to ``:last``.
         columns: columns of the table except ``rowid``.
     """
 
     matches = "full_text MATCH :match"
     matching = (
-        "SELECT rowid AS id FROM full_text"
-        " WHERE full_text MATCH :match AND rowid BETWEEN :first AND :last"
-    )
-    matching_wanted = (
         "SELECT rowid AS id FROM full_text WHERE full_text MATCH :match"
         " AND rowid BETWEEN :first AND :last"
         " AND +rowid IN (SELECT value FROM json_each(:wanted))"
     )
     """The plus before ``rowid`` prevents SQLite from searching once for each item of the list."""
-    has_positions = True
-    vocabulary = "SELECT term, doc FROM full_text_words"
-    existing_words = ""
     columns: tuple[ColumnClause[Any], ...] = tuple(column(name, Words) for name in SEARCH_COLUMNS)
 
     def row(self, search_document: SearchDocument) -> IndexRow:
@@ -179,14 +165,10 @@ _APART = 100
 """Unused positions between two columns, so that no phrase spans them."""
 _LAST_PLACE = 16_383
 """Greatest position of a word that PostgreSQL stores."""
-_MAX_PLACES = 255
-"""Maximum number of positions of a lexeme in PostgreSQL."""
-_MAX_BYTES = 950_000
-"""Maximum size of the lexemes of a tsvector in bytes.
-
-PostgreSQL allows 1 MiB with the positions, of which there are at most two for each of the first
-16,383 words.
-"""
+_MAX_BYTES = 1_040_000
+"""Maximum size of a tsvector and of the lexemes in its text; PostgreSQL allows 1 MiB."""
+_BYTES_OF_PLACE = 5
+"""Maximum size of the position of a lexeme in a tsvector, with its number and the padding."""
 _NOTHING = f"'{COLUMN}'"
 """Query that matches no document."""
 _OPERATORS = {"AND": " & ", "OR": " | ", "NOT": " & !"}
@@ -205,14 +187,6 @@ class PostgresWords:
         " WHERE rowid = ANY(CAST(:wanted AS BIGINT[])) OFFSET 0) AS wanted"
         " WHERE words @@ CAST(:match AS tsquery)"
     )
-    matching_wanted = matching
-    has_positions = False
-    vocabulary = ""
-    existing_words = (
-        "SELECT word AS term, doc FROM unnest(CAST(:tried AS TEXT[])) AS tried (word),"
-        " LATERAL (SELECT count(*) AS doc FROM full_text"
-        " WHERE words @@ CAST(quote_literal(word) AS tsquery)) AS counted WHERE doc > 0"
-    )
     columns: tuple[ColumnClause[Any], ...] = (column("words", TSVECTOR),)
 
     def row(self, search_document: SearchDocument) -> IndexRow:
@@ -228,25 +202,16 @@ class PostgresWords:
 
 def vector(search_document: SearchDocument) -> str:
     """Return the words of a document as tsvector text, within the limits of PostgreSQL."""
-    places = _places(search_document)
-    return " ".join(f"{_quoted(lexeme)}:{','.join(at)}" for lexeme, at in places.items())
-
-
-def _places(search_document: SearchDocument) -> Mapping[str, list[str]]:
-    """Return the positions of each lexeme, as many as fit into a tsvector."""
-    places: dict[str, list[str]] = {}
-    size = 0
+    seen, parts, size = set[str](), list[str](), 0
     for lexeme, place, weight in _lexemes(search_document):
-        positions = places.get(lexeme)
-        if positions is None:
-            more = 6 + len(lexeme.encode())
-            if size + more > _MAX_BYTES:
-                break
-            size += more
-            places[lexeme] = [f"{min(place, _LAST_PLACE)}{weight}"]
-        elif place <= _LAST_PLACE and len(positions) < _MAX_PLACES:
-            positions.append(f"{place}{weight}")
-    return places
+        if place > _LAST_PLACE and lexeme in seen:
+            continue
+        size += len(lexeme.encode()) + _BYTES_OF_PLACE
+        if size > _MAX_BYTES:
+            break
+        seen.add(lexeme)
+        parts.append(f"{_quoted(lexeme)}:{min(place, _LAST_PLACE)}{weight}")
+    return " ".join(parts)
 
 
 def _lexemes(search_document: SearchDocument) -> Iterator[tuple[str, int, str]]:

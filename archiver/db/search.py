@@ -109,7 +109,7 @@ async def matching_documents(
         "count": count,
     }
     index = word_index_of(conn)
-    tests_phrases = must_test_phrases(index, split_query)
+    tests_phrases = must_test_phrases(conn, split_query)
     if tests_phrases:
         parameters |= {"match": split_query.unordered_match, "exactly": split_query.match}
     query = _query(index, oldest_first=oldest_first, tests_phrases=tests_phrases)
@@ -133,8 +133,8 @@ async def _with_entries(
     """
     tests_phrases = "exactly" in parameters
     if negated == EVERYTHING and request.filters == Filters():
-        template = _WITH_ENTRIES_POSTGRESQL if is_postgresql(conn) else _WITH_ENTRIES
-        with_entries = template.format(query, "found.is_match" if tests_phrases else "true")
+        is_result = "found.is_match" if tests_phrases else "true"
+        with_entries = _WITH_ENTRIES.format(query, is_result)
         names = ("document_id", "entry_id", "added_at")
         return FoundDocuments(*await _lists(conn, with_entries, parameters, *names))
     columns = ("document_id", *["is_match"] * tests_phrases)
@@ -147,16 +147,10 @@ async def _with_entries(
 
 _WITH_ENTRIES = (
     "SELECT found.document_id, own.id AS entry_id, own.added_at FROM ({0}) AS found"
-    " LEFT JOIN document ON document.id = found.document_id AND {1}"
-    " LEFT JOIN entry AS own ON own.id = document.entry_id AND own.document_id = document.id"
+    " LEFT JOIN entry AS own ON own.document_id = found.document_id AND {1} AND own.id ="
+    " (SELECT document.entry_id FROM document WHERE document.id = found.document_id)"
 )
-_WITH_ENTRIES_POSTGRESQL = (
-    "SELECT found.document_id, own.id AS entry_id, own.added_at FROM ({0}) AS found"
-    " LEFT JOIN LATERAL (SELECT entry.id, entry.added_at FROM document"
-    " JOIN entry ON entry.id = document.entry_id AND entry.document_id = document.id"
-    " WHERE document.id = found.document_id AND {1} LIMIT 1) AS own ON true"
-)
-"""LIMIT 1 keeps PostgreSQL from overestimating the number of rows and scanning all documents."""
+"""The subquery makes PostgreSQL look up each document instead of scanning all of them."""
 
 
 async def _lists(
@@ -168,9 +162,9 @@ async def _lists(
     return [each or [] for each in (await conn.execute(lists, parameters)).one()]
 
 
-def must_test_phrases(index: WordIndex, split_query: Split) -> bool:
+def must_test_phrases(conn: AsyncConnection, split_query: Split) -> bool:
     """Return whether documents must be tested for phrases, because the index can't find them."""
-    return bool(split_query.unordered_match) and not index.has_positions
+    return bool(split_query.unordered_match) and is_postgresql(conn)
 
 
 @lru_cache(8)

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Select, bindparam, select, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import host_queue
-from archiver.db.dialects import ListType
+from archiver.db.dialects import ListType, is_postgresql
 from archiver.db.full_text import Phrase, with_expressions, word_index_of
 from archiver.db.query_sql import lists_named
 from archiver.db.schema import entry_list, host, tag
@@ -22,6 +22,16 @@ SHORTEST = 4
 """Minimum length of a word that is corrected."""
 LONG = 8
 """Word length from which two typos are accepted."""
+_WORDS = text(
+    "SELECT term, doc FROM full_text_words WHERE term >= :first AND term < :beyond LIMIT :most"
+)
+"""Query of SQLite for words, with the number of documents that contain each."""
+_EXISTING = text(
+    "SELECT word AS term, doc FROM unnest(CAST(:tried AS TEXT[])) AS tried (word),"
+    " LATERAL (SELECT count(*) AS doc FROM full_text"
+    " WHERE words @@ CAST(quote_literal(word) AS tsquery)) AS counted WHERE doc > 0"
+).bindparams(bindparam("tried", type_=ListType()))
+"""Query of PostgreSQL for those words of a list that documents contain, with the same columns."""
 
 
 async def is_known(conn: AsyncConnection, word: str) -> bool:
@@ -50,13 +60,11 @@ async def nearest_words(conn: AsyncConnection, word: str) -> str | None:
 
 async def _near(conn: AsyncConnection, word: str) -> list[tuple[str, int]]:
     """Return words that may be similar, with the number of their documents."""
-    if word_index_of(conn).vocabulary:
-        candidates = [await _words(conn, prefix) for prefix in _prefixes(word)]
-        return [each for group in candidates for each in group]
-    existing = text(word_index_of(conn).existing_words)
-    statement = existing.bindparams(bindparam("tried", type_=ListType()))
-    rows = await conn.execute(statement, {"tried": sorted(words_one_edit_away(word))})
-    return [(row.term, row.doc) for row in rows]
+    if is_postgresql(conn):
+        rows = await conn.execute(_EXISTING, {"tried": sorted(words_one_edit_away(word))})
+        return [(row.term, row.doc) for row in rows]
+    candidates = [await _words(conn, prefix) for prefix in _prefixes(word)]
+    return [each for group in candidates for each in group]
 
 
 def _prefixes(word: str) -> Iterator[str]:
@@ -68,11 +76,8 @@ def _prefixes(word: str) -> Iterator[str]:
 
 
 async def _words(conn: AsyncConnection, prefix: str) -> list[tuple[str, int]]:
-    counted = word_index_of(conn).vocabulary
-    rows = await conn.execute(
-        text(f"{counted} WHERE term >= :first AND term < :beyond LIMIT :most"),
-        {"first": prefix, "beyond": prefix + "\uffff", "most": MAX_READ},
-    )
+    values = {"first": prefix, "beyond": prefix + "\uffff", "most": MAX_READ}
+    rows = await conn.execute(_WORDS, values)
     return [(row.term, row.doc) for row in rows]
 
 

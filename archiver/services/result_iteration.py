@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from archiver.db import list_order, ranking, search
 from archiver.db.engine import AsyncConnection
 from archiver.db.entries import Filters, Place
-from archiver.db.full_text import word_index_of
 from archiver.db.query_sql import Split, split
 from archiver.db.search import SearchRequest
 from archiver.model.listing import Sort
@@ -77,7 +76,7 @@ class ResultIteration:
         self._split_query: Split = split(request.tree)
         self._order = order
         self._filters: Filters | None = None
-        self._tests_phrases = search.must_test_phrases(word_index_of(conn), self._split_query)
+        self._tests_phrases = search.must_test_phrases(conn, self._split_query)
         self._documents = 0
 
     async def page(self, after: Place | None, limit: int, *, can_continue: bool = True) -> Found:
