@@ -518,11 +518,6 @@ class Settings:
     segment_bytes: int = _setting(
         512 << 20, size(least=1), "Size at which a WARC segment is closed."
     )
-    seal_bytes: int = _setting(
-        64 << 20,
-        size(least=1, most=1 << 30),
-        "With a store: size at which a segment is closed and uploaded.",
-    )
     seal_seconds: float = _setting(
         60,
         duration(least=1),
@@ -807,8 +802,6 @@ def read_settings(options: Mapping[str, object], environment: Mapping[str, str])
             number=f"{MAX_HOST_DELAY / settings.crawl_processes:g}",
         )
         raise InvalidSettings({"host_delay": reason})
-    if settings.store and settings.backlog_bytes < settings.seal_bytes:
-        raise InvalidSettings({"backlog_bytes": Message("must be at least as large as seal_bytes")})
     return settings
 
 

@@ -31,6 +31,8 @@ LATEST_CLOCK = 7_258_118_400
 LOCKS = "run"
 EXPORTS = "exports"
 UPLOADED = "uploaded"
+MAX_UPLOAD_BYTES = 64 << 20
+"""Maximum size of a segment that is uploaded, so that an upload takes seconds."""
 INDEX_FILE = "index"
 """File with the address of an external index, and with the archive's name.
 
@@ -305,14 +307,14 @@ async def open_store(settings: Settings, storage: SegmentStorage) -> AsyncIterat
     with _data_directory_errors(settings.data):
         lock = await asyncio.to_thread(RunLock, settings.data / LOCKS)
     try:
-        is_remote = settings.store is not None
+        seconds, most = inf, settings.segment_bytes
+        if settings.store:
+            seconds, most = settings.seal_seconds, min(most, MAX_UPLOAD_BYTES)
         store = SegmentStore(
             storage,
             lock=lock,
-            segment_bytes=min(settings.segment_bytes, settings.seal_bytes)
-            if is_remote
-            else settings.segment_bytes,
-            segment_seconds=settings.seal_seconds if is_remote else inf,
+            segment_bytes=most,
+            segment_seconds=seconds,
             software=f"archiver/{__version__}",
         )
         try:

@@ -21,11 +21,10 @@ from archiver.warc.segment_versions import created_of
 from archiver.warc.segments import SegmentStore
 
 POLL_SECONDS = 1.0
-FIRST_REST_SECONDS = 1.0
-MAX_REST_SECONDS = 60.0
+RETRY_SECONDS = 5.0
+"""Time until the next attempt after an upload failed; obstore retries each request before that."""
 FINISH_SECONDS = 30.0
 """Time for which an exiting process continues to upload; the next process uploads the rest."""
-AT_ONCE = 500
 
 log = get_log(__name__)
 
@@ -90,7 +89,6 @@ class SegmentUploads:
 
     async def upload(self) -> None:
         """Upload closed segments, forever."""
-        pause = FIRST_REST_SECONDS
         while True:
             try:
                 await self.upload_closed()
@@ -98,38 +96,28 @@ class SegmentUploads:
                 if not self._problem:
                     log.warning("segments wait to be uploaded", reason=str(error))
                 self._problem = error.sentence
-                await asyncio.sleep(pause)
-                pause = min(2 * pause, MAX_REST_SECONDS)
             else:
-                self._problem, pause = None, FIRST_REST_SECONDS
-                await asyncio.sleep(POLL_SECONDS)
+                self._problem = None
+            await asyncio.sleep(RETRY_SECONDS if self._problem else POLL_SECONDS)
 
-    async def upload_closed(self, *, until: float | None = None) -> None:
-        """Upload closed segments, the oldest first.
-
-        Args:
-            until: time on the clock of the event loop after which no upload starts; None for no
-                limit.
+    async def upload_closed(self) -> None:
+        """Upload closed segments, the oldest first, unless another process uploads.
 
         Raises:
             StoreError: an upload failed.
         """
-        loop = asyncio.get_running_loop()
         for name in await self._closed_segments():
-            if until is not None and loop.time() >= until:
-                break
             if not await asyncio.to_thread(self._upload, name):
                 break
-            self._measure(await self._local_segments())
 
     async def finish(self) -> None:
         """Close the segment of this process, and upload for a limited time."""
         await self._close_segment()
-        until = asyncio.get_running_loop().time() + FINISH_SECONDS
         try:
-            await self.upload_closed(until=until)
-        except StoreError as error:
-            log.warning("segments wait to be uploaded", reason=str(error))
+            async with asyncio.timeout(FINISH_SECONDS):
+                await self.upload_closed()
+        except (StoreError, TimeoutError) as error:
+            log.warning("segments wait to be uploaded", reason=str(error) or "no time is left")
 
     def _upload(self, name: str) -> bool:
         """Upload a segment; return False if another process is uploading.
@@ -152,7 +140,7 @@ class SegmentUploads:
         if not local:
             return []
         async with self._db.read() as conn:
-            indexed = await segment_rows.indexed_of(conn, [each.name for each in local[:AT_ONCE]])
+            indexed = await segment_rows.indexed_of(conn, [each.name for each in local])
         return [
             each.name for each in local if not why_not_uploadable(each, local, indexed, self._store)
         ]

@@ -62,11 +62,8 @@ _MESSAGES = {
         "The object store rejects requests because the clock of this machine is wrong. Set the "
         "clock."
     ),
-    "AccessDenied": _WRONG_CREDENTIALS,
-    "SignatureDoesNotMatch": _WRONG_CREDENTIALS,
-    "InvalidAccessKeyId": _WRONG_CREDENTIALS,
-    "InvalidToken": _WRONG_CREDENTIALS,
-    "ExpiredToken": _WRONG_CREDENTIALS,
+    **dict.fromkeys(("AccessDenied", "SignatureDoesNotMatch"), _WRONG_CREDENTIALS),
+    **dict.fromkeys(("InvalidAccessKeyId", "InvalidToken", "ExpiredToken"), _WRONG_CREDENTIALS),
 }
 """Messages by error code of the store."""
 _CODE = re.compile(r"<Code>(\w{1,64})</Code>")
@@ -128,10 +125,6 @@ class Bucket:
             return data
 
         self.size, self.block = size, block
-
-    def check(self) -> None:
-        """Check that the bucket exists and responds."""
-        next(self.sizes(), None)
 
     def sizes(self) -> Iterator[tuple[str, int]]:
         """Iterate over all objects as (name, size in bytes)."""
@@ -245,7 +238,7 @@ def open_bucket_storage(address: str, directory: Path, uploaded: Path) -> "Bucke
             request.
     """
     bucket = Bucket(address)
-    bucket.check()
+    next(bucket.sizes(), None)
     return BucketStorage(directory, uploaded, bucket)
 
 

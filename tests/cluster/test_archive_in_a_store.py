@@ -148,7 +148,7 @@ async def test_a_page_that_is_not_uploaded_yet_is_503_on_another_machine(
 async def test_fetching_pauses_while_too_many_bytes_wait_for_the_store(
     settings, urls, store, is_slow
 ):
-    full, goes_on = replace(settings, backlog_bytes=1, seal_bytes=1), threading.Event()
+    full, goes_on = replace(settings, backlog_bytes=1, segment_bytes=1), threading.Event()
     if is_slow:
         store.proxy.heard = lambda method, _: method == "PUT" and goes_on.wait(60)
     else:
@@ -227,7 +227,7 @@ async def test_all_segments_are_uploaded_before_a_process_exits(settings, urls, 
             goes_on.wait(30)
 
     store.proxy.heard = heard
-    async with open_app(replace(settings, seal_bytes=1)) as archive:
+    async with open_app(replace(settings, segment_bytes=1)) as archive:
         await archive.entries.save(urls, source="test")
         await archive.crawling.work()
         await running_jobs.wait()
