@@ -18,8 +18,6 @@ LEASE_SECONDS = 0.1
 """Minimum time between two transactions that lease jobs, so that each leases several."""
 RECOVERY_SECONDS = 10.0
 """Interval at which jobs of dead processes are requeued."""
-UNLOCK_SECONDS = 1.0
-"""Interval at which the locks of hosts without leases are released for other workers."""
 WRITE_SECONDS = 2.0
 """Interval at which pending metadata records are written while the crawl has work."""
 FAILURE_SECONDS = 15.0
@@ -48,7 +46,7 @@ class Dispatcher:
         self._has_failed = self._is_queue_empty = False
         self._is_paused_by_failure = False
         self._wake = asyncio.Event()
-        self._recover_at = self._written_at = self._unlocked_at = 0.0
+        self._recover_at = self._written_at = 0.0
         self._paused_until = 0.0
 
     def wake(self) -> None:
@@ -140,9 +138,7 @@ class Dispatcher:
             return IDLE_SECONDS
         if loop.time() >= self._written_at + WRITE_SECONDS:
             await self._write_pending_records()
-        if loop.time() >= self._unlocked_at + UNLOCK_SECONDS:
-            self._unlocked_at = loop.time()
-            await self._frontier.leave_hosts()
+        await self._frontier.leave_hosts()
         is_full, due = await self._lease(until_empty=until_empty)
         if is_full:
             return IDLE_SECONDS

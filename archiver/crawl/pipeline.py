@@ -3,7 +3,7 @@
 | queue | from | to | length | when full |
 | --- | --- | --- | --- | --- |
 | database queue (``db.queue``) | seeds | ``Dispatcher`` | unbounded, on disk | - |
-| ``Frontier`` | ``Dispatcher`` | ``_work`` | ``_window_of`` | leasing waits |
+| ``Frontier`` | ``Dispatcher`` | ``_work`` | ``MIN_WINDOW`` | leasing waits |
 | ``Recorder._waiting`` | ``_work`` | ``Recorder.run`` | 64 MiB | visits wait |
 | ``WorkerPool`` | ``_work`` | its processes | one request per process | visits wait |
 
@@ -35,8 +35,7 @@ from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import Job, Lease, State
 
 MIN_WINDOW = 1024
-MAX_SHARED_WINDOW = 16
-"""Maximum leases per worker task with PostgreSQL, so that other processes find jobs too."""
+"""Minimum number of leases that wait, so that a crawl alternates between many hosts."""
 
 log = get_log(__name__)
 
@@ -64,7 +63,7 @@ class Pipeline:
         self._frontier = Frontier(
             context.db,
             owner=context.store.writer,
-            room=_window_of(settings.concurrency, is_shared=context.db.locks is not None),
+            room=settings.concurrency + max(settings.concurrency, MIN_WINDOW),
             per_host=settings.host_concurrency,
             delay_of=context.throttle.delay_of,
             only=only,
@@ -229,12 +228,6 @@ class Pipeline:
                 timestamp=visited.timestamp if visited else None,
             )
         )
-
-
-def _window_of(concurrency: int, *, is_shared: bool) -> int:
-    """Return the maximum number of waiting and active leases."""
-    window = concurrency + max(concurrency, MIN_WINDOW)
-    return min(window, MAX_SHARED_WINDOW * concurrency) if is_shared else window
 
 
 def _has_responded(visit_result: VisitResult) -> bool:

@@ -59,9 +59,7 @@ _READY = (
     .limit(bindparam("count", type_=Integer))
 )
 _DUE_HOSTS = _READY.where(queue_host.c.host.not_in(text_values(bindparam("busy"))))
-_WANTED = _READY.where(queue_host.c.host.in_(text_values(bindparam("hosts")))).with_for_update(
-    skip_locked=True
-)
+_WANTED = _READY.where(queue_host.c.host.in_(text_values(bindparam("hosts"))))
 _WAITING = job.alias("waiting")
 _QUEUED_OF_HOST = (
     job.c.state == literal_column("'queued'"),
