@@ -175,8 +175,6 @@ _UNKNOWN = (
     "archiver, copy the directory, and start with --data."
 )
 
-_INVALID = "“{}” is not a location: {}"
-
 
 async def run_migrate(settings: Settings, *, to: Sequence[str], remove: bool) -> int:
     """Move the archive, then verify it; return 1 if there are problems."""
@@ -203,15 +201,13 @@ def _moved(settings: Settings, locations: Sequence[str]) -> Settings:
     Raises:
         ConfigurationError: a location is invalid, or two locations are of the same kind.
     """
-    servers = [] if [*locations] == [FOLDER] else locations
-    kinds = {each.partition(":")[0]: each for each in servers}
-    if len(kinds) < len(servers) or not kinds.keys() <= {"postgresql", "s3"}:
+    kinds = {each.partition(":")[0]: each for each in locations if each != FOLDER}
+    if len(locations) > max(len(kinds), 1) or not kinds.keys() <= {"postgresql", "s3"}:
         raise ConfigurationError(_UNKNOWN.format(" and ".join(locations)))
     try:
         named = read_settings({"index": kinds.get("postgresql"), "store": kinds.get("s3")}, {})
     except InvalidSettings as error:
-        why = " ".join(f"{reason}." for reason in error.reasons.values())
-        raise ConfigurationError(_INVALID.format(" and ".join(locations), why)) from error
+        raise ConfigurationError(f"--to is invalid. {error}") from error
     return replace(settings, index=named.index, store=named.store)
 
 
