@@ -11,8 +11,6 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import datetime
 from socket import gethostname
 from typing import TYPE_CHECKING, Any
 
@@ -31,8 +29,9 @@ FETCH_SECONDS = 20
 IDLE_SECONDS = 30
 # 1634886519 is the first key of the lock that all workers share, 1634886504 that of host locks.
 _ENTER = "SELECT set_config('application_name', $1, false), pg_advisory_lock_shared(1634886519, 0)"
-_WORKERS = """SELECT application_name, host(client_addr), backend_start
-FROM pg_locks JOIN pg_stat_activity USING (pid)
+_WORKERS = """SELECT split_part(application_name, ' ', 2) AS name,
+split_part(application_name, ' ', 3) AS machine, coalesce(host(client_addr), '') AS address,
+backend_start AS since FROM pg_locks JOIN pg_stat_activity USING (pid)
 WHERE locktype = 'advisory' AND granted AND objsubid = 2 AND classid = 1634886519
 AND datname = current_database() ORDER BY backend_start"""
 _TAKE = """SELECT host FROM unnest(CAST($1 AS TEXT[])) AS host
@@ -41,23 +40,6 @@ _LEAVE = """SELECT pg_advisory_unlock(1634886504, hashtext(host))
 FROM unnest(CAST($1 AS TEXT[])) AS host"""
 
 log = get_log(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Worker:
-    """Process that holds the worker lock.
-
-    Attributes:
-        name: name of the process, which is also in the names of its run lock and its segments.
-        machine: host name of its computer.
-        address: IP address from which it connects; empty for a Unix socket.
-        since: when its session began.
-    """
-
-    name: str
-    machine: str
-    address: str
-    since: datetime
 
 
 class WorkerLocks:
@@ -209,13 +191,14 @@ class WorkerLocks:
                 self.workers = max(len(await self._fetch(_WORKERS)), 1)
 
 
-async def all_workers(conn: AsyncConnection) -> list[Worker]:
-    """Return the workers that hold the worker lock, the oldest first."""
-    workers = []
-    for name, address, since in await conn.execute(text(_WORKERS)):
-        _, worker, machine, *_ = f"{name}   ".split(" ")
-        workers.append(Worker(worker, machine, address or "", since))
-    return workers
+async def all_workers(conn: AsyncConnection) -> Sequence[Any]:
+    """Return the workers that hold the worker lock, the oldest first.
+
+    Each row has the ``name`` of the process, which is also in the names of its run lock and its
+    segments; the host name of its ``machine``; the IP ``address`` from which it connects, empty for
+    a Unix socket; and when its session began (``since``).
+    """
+    return (await conn.execute(text(_WORKERS))).all()
 
 
 def _now() -> float:

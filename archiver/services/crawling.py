@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.derived_rows import compare_pending, rebuild_stale
@@ -16,7 +16,7 @@ from archiver.crawl.visit_result import VisitResult
 from archiver.db import counters, crawl_status, imports, jobs, queue, segment_rows
 from archiver.db.crawl_status import QueueLag, Share, WaitingHost
 from archiver.db.engine import Database
-from archiver.db.worker_locks import Worker, all_workers
+from archiver.db.worker_locks import all_workers
 from archiver.errors import InputError
 from archiver.model.failure import Failure, FailureGroup, FailureKind
 from archiver.model.imports import ImportStatus
@@ -168,7 +168,7 @@ class StorageUsage:
     total: int = 0
 
 
-async def running_workers(db: Database) -> list[Worker] | None:
+async def running_workers(db: Database) -> Sequence[Any] | None:
     """Return the running workers of all machines; None if the index is a local file."""
     if not db.is_shared:
         return None
