@@ -8,15 +8,16 @@ directory, so that an interrupted migration continues when it is run again.
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from archiver.config import Settings
 from archiver.crawl.archive import forget_store, locations_of, open_archive, open_store_alone
 from archiver.errors import ConfigurationError
 from archiver.services.reindex import ReindexProgress, ReindexReport, reindex
 
-_ONE_AT_A_TIME = (
-    "The database of the index belongs to the current store. Move the index to a file first: "
-    "`archiver migrate --to {}`."
+_NOT_DIRECTLY = (
+    "Segments cannot be moved from one store to another, nor while their index stays in the same "
+    "database. Move the archive to a folder first: `archiver migrate --to folder`."
 )
 
 
@@ -43,9 +44,9 @@ async def migrate(
         StoreError: a segment can't be moved.
     """
     index, store = await asyncio.to_thread(locations_of, to.data)
-    now = replace(to, index=index, store=store)
-    _refuse_impossible(now, to)
-    async with open_archive(now):
+    if store != to.store and ((store and to.store) or (index and index == to.index)):
+        raise ConfigurationError(_NOT_DIRECTLY)
+    async with open_archive(replace(to, index=index, store=store)):
         pass  # records of processes that died are indexed
     # Segments that move from a bucket to the folder are read from the bucket.
     during = replace(to, store=to.store or store)
@@ -56,27 +57,15 @@ async def migrate(
     return moved, built
 
 
-def _refuse_impossible(now: Settings, to: Settings) -> None:
-    if to.index and to.index == now.index and to.store != now.store:
-        raise ConfigurationError(_ONE_AT_A_TIME.format(now.store or "folder"))
-    if now.store and to.store and now.store != to.store:
-        raise ConfigurationError(
-            "An archive cannot be moved from one store to another directly. Move it to a folder "
-            "first."
-        )
-
-
 async def _move_segments(
     settings: Settings, to: Settings, on_segment: Callable[[str], None]
 ) -> int:
     """Copy all segments into the store, or out of it; return their number."""
     async with open_store_alone(settings) as store:
         storage = store.storage
-        move, survey = (
-            (storage.upload, storage.survey_local)
-            if to.store
-            else (storage.download, storage.survey)
-        )
+        move, survey = storage.download, storage.survey
+        if to.store:
+            move, survey = storage.upload, storage.survey_local
         files = (await asyncio.to_thread(survey)).segments
         # Segments written by other programs stay in the folder and are read there.
         names = [each.name for each in files if each.writer]
@@ -89,10 +78,8 @@ async def _move_segments(
 async def _switch_to(settings: Settings, to: Settings, *, remove: bool) -> None:
     """Switch the archive to its new location."""
     async with open_store_alone(settings) as store:
-        storage = store.storage
-        if to.store:
-            await asyncio.to_thread(storage.forget, 0 if remove else settings.uploaded_bytes)
-            return
         if remove:
-            await asyncio.to_thread(storage.empty)
-        await asyncio.to_thread(forget_store, settings.data)
+            storage = store.storage
+            await asyncio.to_thread(partial(storage.forget, 0) if to.store else storage.empty)
+        if not to.store:
+            await asyncio.to_thread(forget_store, settings.data)

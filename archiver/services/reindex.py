@@ -125,12 +125,9 @@ def require_same_entries(losses: RestoreLosses) -> None:
 
 MAX_PENDING = 100_000
 _QUEUE_UNREADABLE = (
-    "{reason} Waiting jobs of an earlier version cannot be copied on a database server. Finish "
-    "them with that version first, or drop them with `archiver reindex --accept-missing`."
-)
-_NEWER = (
-    "{reason} This version cannot copy the waiting jobs from its queue. `archiver reindex "
-    "--accept-missing` builds an index without them, and keeps the current file next to it."
+    "{reason} This version cannot copy the waiting jobs from its queue. Finish them with the other "
+    "version first, or build an index without them: `archiver reindex --accept-missing` (a current "
+    "index file is kept next to the new one)."
 )
 _IN_USE_ELSEWHERE = (
     "Another machine uses the archive. Stop the servers and crawls of all machines first."
@@ -370,9 +367,8 @@ async def _opened_if_readable(
             elif await asyncio.to_thread(place.exists):
                 opened.index = await Database.opened(place)
         except (IndexOutdated, IndexNewer) as error:
-            reason = _QUEUE_UNREADABLE if isinstance(error, IndexOutdated) else _NEWER
             if not accept_missing:
-                raise RecordsMissing(reason, reason=str(error)) from error
+                raise RecordsMissing(_QUEUE_UNREADABLE, reason=str(error)) from error
             opened.mark = "unread"
         except IndexDamaged:
             log.warning("cannot read the old index; its queue is lost", path=place.place)
