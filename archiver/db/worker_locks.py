@@ -24,11 +24,12 @@ from archiver.logs import get_log
 if TYPE_CHECKING:
     import asyncpg
 
-CHECK_SECONDS = 1.0
+CHECK_SECONDS = 0.5
 FETCH_SECONDS = 20
 IDLE_SECONDS = 30
 # 1634886519 is the first key of the lock that all workers share, 1634886504 that of host locks.
-_ENTER = "SELECT set_config('application_name', $1, false), pg_advisory_lock_shared(1634886519, 0)"
+_ENTER = """SELECT set_config('application_name', $1, false),
+set_config('idle_session_timeout', $2, false), pg_advisory_lock_shared(1634886519, 0)"""
 _WORKERS = """SELECT split_part(application_name, ' ', 2) AS name,
 split_part(application_name, ' ', 3) AS machine, coalesce(host(client_addr), '') AS address,
 backend_start AS since FROM pg_locks JOIN pg_stat_activity USING (pid)
@@ -43,10 +44,9 @@ log = get_log(__name__)
 
 
 class WorkerLocks:
-    """Locks of this process. ``enter`` takes the worker lock, ``leave`` releases all locks.
+    """Locks of this process. ``permit`` takes the worker lock, ``leave`` releases all locks.
 
     Attributes:
-        name: name of this process, as the owner of jobs.
         workers: number of workers on all machines at the last check.
 
     Args:
@@ -57,12 +57,12 @@ class WorkerLocks:
     def __init__(
         self, name: str, connect: "Callable[[], Awaitable[asyncpg.Connection[Any]]]"
     ) -> None:
-        self.name = name
         self.workers = 1
+        self._name = f"archiver {name} {gethostname()}"
         self._connect = connect
         self._connection: asyncpg.Connection[Any] | None = None
         self._using = asyncio.Lock()
-        self._checking: asyncio.Task[None] | None = None
+        self._holding: asyncio.Task[None] | None = None
         self._checked_at = float("-inf")
         self._checked = asyncio.Event()
         self._lost = asyncio.Event()
@@ -73,61 +73,24 @@ class WorkerLocks:
         """Return the hosts that this worker has locked."""
         return frozenset(self._hosts)
 
-    async def enter(self) -> None:
-        """Take the worker lock, unless this process has it already.
-
-        Raises:
-            IndexUnavailable: the server can't be reached.
-        """
-        async with self._using:
-            if self._connection is not None:
-                return
-            connection = await self._connect()
-            started = _now()
-            try:
-                await connection.execute(f"SET idle_session_timeout = '{IDLE_SECONDS}s'")
-                name = f"archiver {self.name} {gethostname()}"
-                await connection.execute(_ENTER, name)
-                self.workers = len(await connection.fetch(_WORKERS))
-            except BaseException as error:
-                connection.terminate()
-                if isinstance(error, Exception):
-                    raise _unavailable(error) from error
-                raise
-            self._connection = connection
-            self._lost.clear()
-            self._note_response(started)
-            connection.add_termination_listener(self._on_end)
-        if self._checking is None or self._checking.done():
-            self._checking = asyncio.create_task(self._keep_checking(), name="worker-locks")
-
-    async def leave(self) -> None:
-        """Release all locks."""
-        if self._checking:
-            self._checking.cancel()
-            await asyncio.wait([self._checking])
-        async with self._using:
-            connection, self._connection = self._connection, None
-            self._hosts.clear()
-            if connection:
-                with suppress(Exception):
-                    await connection.close(timeout=CHECK_SECONDS)
+    async def permit(self) -> None:
+        """Wait until this worker has the worker lock and may fetch."""
+        self._holding = self._holding or asyncio.create_task(self._hold(), name="worker-locks")
+        while self._connection is None or _now() - self._checked_at > FETCH_SECONDS:
+            self._checked.clear()
+            await self._checked.wait()
 
     async def lost(self) -> None:
         """Wait until the worker lock is lost."""
         await self._lost.wait()
 
-    async def permit(self) -> None:
-        """Wait until this worker may fetch; the first call takes the worker lock.
-
-        Raises:
-            IndexUnavailable: the server can't be reached to take the lock.
-        """
-        if self._checking is None:
-            await self.enter()
-        while self._connection is None or _now() - self._checked_at > FETCH_SECONDS:
-            self._checked.clear()
-            await self._checked.wait()
+    async def leave(self) -> None:
+        """Release all locks."""
+        self._connection = None
+        self._hosts.clear()
+        if self._holding:
+            self._holding.cancel()
+            await asyncio.wait([self._holding])
 
     async def take_hosts(self, hosts: Sequence[str], *, most: int) -> list[str]:
         """Lock hosts in order, until this worker has ``most`` of them.
@@ -156,39 +119,50 @@ class WorkerLocks:
             self._hosts -= released
             await run_to_completion(self._fetch(_LEAVE, released))
 
-    def _note_response(self, started: float) -> None:
-        self._checked_at = started
-        self._checked.set()
+    async def _hold(self) -> None:
+        """Take the worker lock, check it every ``CHECK_SECONDS``, and take it again if lost."""
+        while True:
+            with suppress(IndexUnavailable):
+                connection = await self._connect()
+                try:
+                    await self._fetch(_ENTER, self._name, f"{IDLE_SECONDS}s", connection=connection)
+                    connection.add_termination_listener(self._end)
+                    while True:
+                        self.workers = len(await self._fetch(_WORKERS, connection=connection))
+                        self._connection = connection
+                        self._lost.clear()
+                        await asyncio.sleep(CHECK_SECONDS)
+                finally:
+                    self._end(connection)
+            await asyncio.sleep(CHECK_SECONDS)
 
-    def _on_end(self, connection: object) -> None:
+    def _end(self, connection: "asyncpg.Connection[Any]") -> None:
+        connection.terminate()
         if connection is self._connection:
             self._connection = None
             self._hosts.clear()
             self._lost.set()
             log.warning("lost the connection that holds the worker locks; fetching has stopped")
 
-    async def _fetch(self, statement: str, *values: object) -> list[Any]:
+    async def _fetch(
+        self,
+        statement: str,
+        *values: object,
+        connection: "asyncpg.Connection[Any] | None" = None,
+    ) -> Sequence[Any]:
         async with self._using:
-            connection, started = self._connection, _now()
+            connection, started = connection or self._connection, _now()
             if connection is None:
                 raise _unavailable(None)
             try:
                 async with asyncio.timeout(FETCH_SECONDS):
-                    rows = await connection.fetch(statement, *values)
+                    rows: Sequence[Any] = await connection.fetch(statement, *values)
             except Exception as error:
-                connection.terminate()
-                self._on_end(connection)
+                self._end(connection)
                 raise _unavailable(error) from error
-            self._note_response(started)
-            return [*rows]
-
-    async def _keep_checking(self) -> None:
-        """Send statements so that the session is never idle; reconnect if the session ended."""
-        while True:
-            await asyncio.sleep(CHECK_SECONDS)
-            with suppress(IndexUnavailable):
-                await self.enter()
-                self.workers = max(len(await self._fetch(_WORKERS)), 1)
+            self._checked_at = started
+            self._checked.set()
+            return rows
 
 
 async def all_workers(conn: AsyncConnection) -> Sequence[Any]:

@@ -21,8 +21,8 @@ def worker(address, name):
 
 async def test_a_host_has_one_worker_until_that_leaves_it(address):
     one, other = worker(address, "one"), worker(address, "other")
-    await one.enter()
-    await other.enter()
+    await one.permit()
+    await other.permit()
 
     assert await one.take_hosts(["a.example", "b.example"], most=9) == ["a.example", "b.example"]
     assert await other.take_hosts(["b.example", "c.example"], most=9) == ["c.example"]
@@ -39,12 +39,12 @@ async def test_the_server_ends_the_session_of_an_idle_worker(address, monkeypatc
     monkeypatch.setattr(worker_locks, "IDLE_SECONDS", 1)
     monkeypatch.setattr(worker_locks, "CHECK_SECONDS", 600)
     one, other = worker(address, "one"), worker(address, "other")
-    await one.enter()
+    await one.permit()
     await one.take_hosts(["a.example"], most=9)
 
     async with asyncio.timeout(60):
         await one.lost()
-    await other.enter()
+    await other.permit()
 
     assert not one.hosts
     assert await other.take_hosts(["a.example"], most=9) == ["a.example"]
@@ -55,7 +55,7 @@ async def test_the_server_ends_the_session_of_an_idle_worker(address, monkeypatc
 async def test_a_worker_that_connects_again_is_not_dead(address, tmp_path, monkeypatch):
     monkeypatch.setattr(worker_locks, "CHECK_SECONDS", 0.1)
     db, one, lock = await Database.open(address), worker(address, "one"), RunLock(tmp_path)
-    await one.enter()
+    await one.permit()
 
     as_owner(address, ENDED)
     await one.lost()
