@@ -565,6 +565,9 @@ def run(arguments: Sequence[str]) -> int:
         return _INTERRUPTED
     except ArchiverError as error:
         return _fail(str(error))
+    except ModuleNotFoundError as error:
+        install = f"{sys.executable} -m pip install {error.name}"
+        status = _fail(f"The package {error.name} is not installed. Run `{install}`.")
     except OSError as error:
         what = error.strerror or str(error)
         return _fail(f"{error.filename}: {what}." if error.filename else f"{what}.")

@@ -216,11 +216,11 @@ _LOCAL_INDEX = "archiver: the index is a local file. To use several machines, se
 
 async def machines(settings: Settings) -> None:
     """List the running workers of an archive on a database server."""
-    async with open_app(settings, reads_only=True) as app:
-        workers = await running_workers(app.db)
-    if workers is None:
+    if not settings.index:
         click.echo(_LOCAL_INDEX, err=True)
         return
+    async with open_app(settings, reads_only=True) as app:
+        workers = await running_workers(app.db)
     rows = [
         (each.machine, each.name, each.address or "-", f"{each.since:%Y-%m-%dT%H:%M:%SZ}")
         for each in workers

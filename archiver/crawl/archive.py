@@ -6,7 +6,6 @@ exclusively. The kernel releases the lock when a process dies.
 
 import asyncio
 import errno
-import sys
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
@@ -44,10 +43,6 @@ STORE = "store"
 
 _BEING_REINDEXED = (
     "`archiver reindex` is rebuilding the index of this archive. Try again when it has finished."
-)
-_NOT_INSTALLED = (
-    f"An object store needs the package obstore: run `{sys.executable} -m pip install obstore`, "
-    "or unset ARCHIVER_STORE."
 )
 _OTHER_INDEX = (
     "The index of this archive is {}. Set ARCHIVER_INDEX to this value (unset it for a file), or "
@@ -184,10 +179,8 @@ def open_storage(settings: Settings) -> SegmentStorage:
         raise ConfigurationError(_OTHER_STORE.format(before) + why)
     if settings.store is None:
         return SegmentStorage(warc)
-    try:
-        from archiver.warc.object_store import open_bucket_storage
-    except ModuleNotFoundError as error:
-        raise ConfigurationError(_NOT_INSTALLED) from error
+    from archiver.warc.object_store import open_bucket_storage
+
     storage = open_bucket_storage(settings.store, warc, settings.data / UPLOADED)
     if before is None:
         AtomicFile(address_file, mode=0o644).write(f"{settings.store}\n".encode())

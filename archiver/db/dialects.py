@@ -35,16 +35,12 @@ def encode_nul(text: str) -> str:
 
     U+0000 becomes ``\x01\x01``, and U+0001 ``\x01\x02``.
     """
-    if "\0" in text or "\x01" in text:
-        return text.replace("\x01", "\x01\x02").replace("\0", "\x01\x01")
-    return text
+    return text.replace("\x01", "\x01\x02").replace("\0", "\x01\x01")
 
 
 def decode_nul(text: str) -> str:
     """Decode a text encoded by ``encode_nul``."""
-    if "\x01" in text:
-        return text.replace("\x01\x01", "\0").replace("\x01\x02", "\x01")
-    return text
+    return text.replace("\x01\x01", "\0").replace("\x01\x02", "\x01")
 
 
 def is_postgresql(conn: AsyncConnection) -> bool:

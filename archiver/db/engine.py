@@ -7,11 +7,9 @@ transaction that later writes would fail instead of waiting.
 import asyncio
 import fcntl
 import sqlite3
-import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing, suppress
-from importlib import import_module
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -23,7 +21,7 @@ from sqlalchemy.exc import TimeoutError as NoConnection
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.pool import NullPool
 
-from archiver.db.full_text import WordIndex, word_index_named
+from archiver.db.full_text import WORD_INDEXES, WordIndex
 from archiver.db.schema import HEAD
 from archiver.db.schema_version import REVISION, upgrade_schema
 from archiver.db.worker_locks import WorkerLocks
@@ -336,20 +334,9 @@ Engines: TypeAlias = "SqliteIndex | PostgresIndex"
 
 
 def index_at(place: Path | str) -> "SqliteIndex | PostgresIndex":
-    """Return the index at a path (SQLite) or at a URL (PostgreSQL).
-
-    Raises:
-        ConfigurationError: the driver for PostgreSQL is not installed.
-    """
+    """Return the index at a path (SQLite) or at a URL (PostgreSQL)."""
     if isinstance(place, Path):
         return SqliteIndex(place)
-    try:
-        import_module("asyncpg")
-    except ModuleNotFoundError as error:
-        raise ConfigurationError(
-            f"An index in PostgreSQL needs the package asyncpg: run `{sys.executable} -m pip "
-            "install asyncpg`."
-        ) from error
     from archiver.db.postgresql import PostgresIndex  # noqa: PLC0415 - needs the driver
 
     return PostgresIndex(place)
@@ -418,7 +405,7 @@ class Database:
     @property
     def words(self) -> WordIndex:
         """SQL of the full-text index in this database."""
-        return word_index_named(self._writer.dialect.name)
+        return WORD_INDEXES[self._writer.dialect.name]
 
     @property
     def is_read_only(self) -> bool:

@@ -276,14 +276,10 @@ def _close(one: str, other: str, words_between: int) -> str:
 
 
 WordIndex: TypeAlias = SqliteWords | PostgresWords
-_SQLITE, _POSTGRES = SqliteWords(), PostgresWords()
+WORD_INDEXES: Mapping[str, WordIndex] = {"sqlite": SqliteWords(), POSTGRESQL: PostgresWords()}
+"""Full-text index of each database, by the name of its SQLAlchemy dialect."""
 
 
 def word_index_of(conn: AsyncConnection) -> WordIndex:
     """Return the full-text index of a connection's database."""
-    return word_index_named(conn.dialect.name)
-
-
-def word_index_named(name: str) -> WordIndex:
-    """Return the full-text index of the SQLAlchemy dialect ``name``."""
-    return _POSTGRES if name == POSTGRESQL else _SQLITE
+    return WORD_INDEXES[conn.dialect.name]

@@ -168,10 +168,8 @@ class StorageUsage:
     total: int = 0
 
 
-async def running_workers(db: Database) -> Sequence[Any] | None:
-    """Return the running workers of all machines; None if the index is a local file."""
-    if not db.is_shared:
-        return None
+async def running_workers(db: Database) -> Sequence[Any]:
+    """Return the running workers of all machines that share an index in PostgreSQL."""
     async with db.read() as conn:
         return await all_workers(conn)
 

@@ -25,7 +25,6 @@ from archiver.crawl.record_building import pending_record
 from archiver.db import segment_rows, tombstones
 from archiver.db.engine import Database, Engines, index_at
 from archiver.db.schema_version import backups, copy_rows, keep_backup, outdated_revision
-from archiver.db.worker_locks import all_workers
 from archiver.errors import (
     ArchiverError,
     ConfigurationError,
@@ -38,6 +37,7 @@ from archiver.errors import (
 )
 from archiver.logs import get_log
 from archiver.services.compaction import bin_limit
+from archiver.services.crawling import running_workers
 from archiver.services.fixity import Finding
 from archiver.services.health import missing_segments
 from archiver.services.import_reports import reports_of, restore_all, write_pending
@@ -195,8 +195,9 @@ async def reindex(
         outdated = await asyncio.to_thread(outdated_revision, Path(before.place))
         async with _opened_if_readable(before, outdated, accept_missing=accept_missing) as opened:
             old = opened.index
-            if old and before.is_shared:
-                await _refuse_if_used_elsewhere(old)
+            # Workers of this machine have released the archive's lock.
+            if old and before.is_shared and await running_workers(old):
+                raise ConfigurationError(_IN_USE_ELSEWHERE)
             if not accept_missing:
                 await _require_segments(old, before, store)
             if old:
@@ -312,13 +313,6 @@ async def _copy_user_files(data: Path, before: Engines, new: Database) -> None:
         await copy_user_files(data, source, new)
     finally:
         await source.close()
-
-
-async def _refuse_if_used_elsewhere(db: Database) -> None:
-    """Raise if a worker is alive; workers of this machine have released the archive's lock."""
-    async with db.read() as conn:
-        if await all_workers(conn):
-            raise ConfigurationError(_IN_USE_ELSEWHERE)
 
 
 def _keep_only_backup(path: Path, mark: str) -> list[Path]:
