@@ -173,7 +173,7 @@ def open_storage(settings: Settings) -> SegmentStorage:
         StoreUnavailable: the store does not respond.
     """
     warc, address_file = settings.data / SEGMENTS, settings.data / STORE
-    before = _known_store(settings.data)
+    _, before, _ = locations_of(settings.data)
     if before and before != settings.store:
         why = f" If you moved them yourself, remove {address_file}."
         raise ConfigurationError(_OTHER_STORE.format(before) + why)
@@ -182,28 +182,26 @@ def open_storage(settings: Settings) -> SegmentStorage:
     from archiver.warc.object_store import open_bucket_storage
 
     storage = open_bucket_storage(settings.store, warc, settings.data / UPLOADED)
-    if before is None:
+    if not before:
         AtomicFile(address_file, mode=0o644).write(f"{settings.store}\n".encode())
     return storage
 
 
-def locations_of(data: Path) -> tuple[str | None, str | None]:
-    """Return the addresses of an archive's external index and object store. Blocking.
+def locations_of(data: Path) -> tuple[str, str, str]:
+    """Return the recorded addresses of the external index and the object store, and the name.
 
-    An address is None if the index, or the segments, are in the data directory.
+    An address is empty if the index, or the segments, are in the data directory; the name is the
+    archive's name in an external index. Blocking.
     """
-    index, _ = _read_index_file(data)
-    return index or None, _known_store(data)
+    files = [AtomicFile(data / each).read(MAX_ADDRESS_BYTES) or b"" for each in (INDEX_FILE, STORE)]
+    address, name, *_ = [*files[0].decode("utf-8", "replace").splitlines(), "", ""]
+    return address, files[1].decode().strip(), name
 
 
 def forget_store(data: Path) -> None:
     """Remove the store's address, because the segments are in the folder now. Blocking."""
     (data / STORE).unlink(missing_ok=True)
     sync_directory(data)
-
-
-def _known_store(data: Path) -> str | None:
-    return (AtomicFile(data / STORE).read(MAX_ADDRESS_BYTES) or b"").decode().strip() or None
 
 
 def index_locations(settings: Settings) -> tuple[Engines, Engines]:
@@ -218,7 +216,7 @@ def index_locations(settings: Settings) -> tuple[Engines, Engines]:
     configured = index_at(settings.index or settings.data / INDEX)
     if settings.index:
         _claim_index(settings, configured)
-    address, _ = _read_index_file(settings.data)
+    address, _, _ = locations_of(settings.data)
     return index_at(address or settings.data / INDEX), configured
 
 
@@ -234,7 +232,7 @@ def _open_index(settings: Settings) -> Engines:
     Raises:
         ConfigurationError: the index of this archive is at another location.
     """
-    address, _ = _read_index_file(settings.data)
+    address, _, _ = locations_of(settings.data)
     if not address and settings.index and (settings.data / INDEX).exists():
         address = str(settings.data / INDEX)
     if address and not is_same_index(address, settings.index or ""):
@@ -253,12 +251,11 @@ def _claim_index(settings: Settings, engines: Engines) -> None:
 
     The directory stores the archive's name before the index does, so a kill in between is harmless.
     """
-    file = AtomicFile(settings.data / INDEX_FILE, mode=0o644)
-    with file.locked():
-        address, name = _read_index_file(settings.data)
+    with AtomicFile(settings.data / INDEX_FILE).locked():
+        address, _, name = locations_of(settings.data)
         if not name:
             name = uuid4().hex
-            file.write(f"{address}\n{name}\n".encode())
+            _write_index_file(settings.data, address, name)
         owner, store = engines.claim(name, settings.store)
         if store and store != settings.store:
             raise ConfigurationError(_OTHER_STORE.format(store))
@@ -269,21 +266,17 @@ def _claim_index(settings: Settings, engines: Engines) -> None:
         segments = (settings.data / SEGMENTS).glob("*.warc.gz")
         if address or (settings.data / INDEX).exists() or any(segments):
             raise ConfigurationError(_OTHER_ARCHIVE.format(settings.data, engines.place))
-        file.write(f"{settings.index}\n{owner}\n".encode())
+        _write_index_file(settings.data, str(settings.index), owner)
 
 
 def _record_location(settings: Settings) -> None:
-    file = AtomicFile(settings.data / INDEX_FILE, mode=0o644)
-    address, name = _read_index_file(settings.data)
+    address, _, name = locations_of(settings.data)
     if address != (settings.index or ""):
-        file.write(f"{settings.index or ''}\n{name}\n".encode())
+        _write_index_file(settings.data, settings.index or "", name)
 
 
-def _read_index_file(data: Path) -> tuple[str, str]:
-    """Return the address of an external index and the archive's name; each is empty if unknown."""
-    content = AtomicFile(data / INDEX_FILE).read(MAX_ADDRESS_BYTES) or b""
-    address, name, *_ = [*content.decode("utf-8", "replace").splitlines(), "", ""]
-    return address, name
+def _write_index_file(data: Path, address: str, name: str) -> None:
+    AtomicFile(data / INDEX_FILE, mode=0o644).write(f"{address}\n{name}\n".encode())
 
 
 @asynccontextmanager

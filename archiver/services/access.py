@@ -213,15 +213,8 @@ class AccessControl:
 
         If no key is stored, store ``fallback`` and return it.
         """
-        secret = fallback
-
-        def rewrite(stored: bytes | None) -> bytes | None:
-            nonlocal secret
-            secret = stored or fallback
-            return None if stored else secret
-
-        await self._secret.change(rewrite)
-        return secret
+        await self._secret.change(lambda stored: None if stored else fallback)
+        return await self._secret.read() or fallback
 
     async def is_password(self, password: str) -> bool:
         """Return whether a password is correct."""

@@ -43,7 +43,8 @@ async def migrate(
         ConfigurationError: another process uses the archive, or a location can't be used.
         StoreError: a segment can't be moved.
     """
-    index, store = await asyncio.to_thread(locations_of, to.data)
+    locations = await asyncio.to_thread(locations_of, to.data)
+    index, store = (each or None for each in locations[:2])
     if store != to.store and ((store and to.store) or (index and index == to.index)):
         raise ConfigurationError(_NOT_DIRECTLY)
     async with open_archive(replace(to, index=index, store=store)):

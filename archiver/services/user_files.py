@@ -6,7 +6,6 @@ instead, so that all machines use the same settings.
 
 import asyncio
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -110,11 +109,7 @@ async def copy_user_files(data: Path, source: Database, target: Database) -> Non
     for name in _MODES:
         content = await user_file(data, name, source).read()
         if content is not None:
-            await user_file(data, name, target).change(partial(_if_changed, content))
-
-
-def _if_changed(new: bytes, before: bytes | None) -> bytes | None:
-    return new if new != before else None
+            await user_file(data, name, target).change(lambda _: content)  # noqa: B023 - called now
 
 
 def remove_user_files(data: Path) -> None:
