@@ -148,16 +148,15 @@ class Dispatcher:
         return min(due, IDLE_SECONDS) if due else IDLE_SECONDS
 
     async def _lease(self, *, until_empty: bool) -> tuple[bool, float | None]:
-        """Lease due jobs if the frontier has room.
+        """Lease due jobs if the frontier and the object store have room.
 
         Returns:
             (True, None) if jobs were leased or the frontier has enough jobs. Otherwise False with
             the seconds until a job may be due, or with None if no job is queued.
         """
-        has_room = await self._is_store_ready()
-        if has_room and not self._frontier.has_much_room:
-            return True, None
-        if has_room and await self._frontier.lease():
+        if self._context.store.storage.is_full:
+            await self._return_waiting()
+        elif not self._frontier.has_much_room or await self._frontier.lease():
             return True, None
         await self._frontier.drop_attempted()
         return False, await self._frontier.due_in(until_empty=until_empty)
@@ -229,13 +228,6 @@ class Dispatcher:
                 lambda each: each.import_id in paused_imports and each.priority != queue.INTERACTIVE
             )
         return is_paused
-
-    async def _is_store_ready(self) -> bool:
-        """Return whether the store has room; if not, requeue leases that have not started."""
-        is_full = self._context.store.storage.is_full
-        if is_full:
-            await self._return_waiting()
-        return not is_full
 
     async def _return_waiting(self, which: Callable[[Lease], bool] = lambda _: True) -> None:
         """Requeue the leases selected by ``which`` that have not started."""

@@ -358,14 +358,11 @@ class BucketStorage(SegmentStorage):
 
     def remove(self, name: str) -> int:
         """Remove a segment locally and from the bucket; return its size."""
-        freed = super().remove(name)
-        freed = remove_segment(self.uploaded, name) or freed
-        try:
-            freed = freed or self.bucket.size(name)
+        sizes = [super().remove(name), remove_segment(self.uploaded, name)]
+        with suppress(FileNotFoundError):
+            sizes.append(self.bucket.size(name))
             self.bucket.remove(name)
-        except FileNotFoundError:
-            pass
-        return freed
+        return max(sizes)
 
     def _move_to_uploaded(self, path: Path, name: str) -> None:
         make_directory(self.uploaded)
