@@ -274,6 +274,8 @@ def _server_address(value: str) -> str:
     named = parts.username and parts.path.strip("/") and "/" not in parts.path[1:]
     if parts.scheme not in ("postgresql", "postgres") or not named or parts.fragment:
         raise ValueError(Message("must be postgresql://user@host/database"))
+    if "," not in parts.netloc and parts.port == 0:  # ``port`` raises ValueError above 65535
+        raise ValueError(Message("must have a port from 1 to 65535"))
     return value.replace("postgres:", "postgresql:", 1)
 
 

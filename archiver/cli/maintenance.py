@@ -207,7 +207,9 @@ def _moved(settings: Settings, locations: Sequence[str]) -> Settings:
     try:
         named = read_settings({"index": kinds.get("postgresql"), "store": kinds.get("s3")}, {})
     except InvalidSettings as error:
-        raise ConfigurationError(f"--to is invalid. {error}") from error
+        raise ConfigurationError(
+            f"“{' and '.join(locations)}” is not a location. {error}"
+        ) from error
     return replace(settings, index=named.index, store=named.store)
 
 
