@@ -12,7 +12,7 @@ import time
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from socket import gethostname
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -123,18 +123,20 @@ class WorkerLocks:
         """Take the worker lock, check it every ``CHECK_SECONDS``, and take it again if lost."""
         while True:
             with suppress(IndexUnavailable):
-                connection = await self._connect()
-                try:
-                    await self._fetch(_ENTER, self._name, f"{IDLE_SECONDS}s", connection=connection)
-                    connection.add_termination_listener(self._end)
-                    while True:
-                        self.workers = len(await self._fetch(_WORKERS, connection=connection))
-                        self._connection = connection
-                        self._lost.clear()
-                        await asyncio.sleep(CHECK_SECONDS)
-                finally:
-                    self._end(connection)
+                await self._hold_with(await self._connect())
             await asyncio.sleep(CHECK_SECONDS)
+
+    async def _hold_with(self, connection: "asyncpg.Connection[Any]") -> NoReturn:
+        try:
+            await self._fetch(_ENTER, self._name, f"{IDLE_SECONDS}s", connection=connection)
+            connection.add_termination_listener(self._end)
+            while True:
+                self.workers = len(await self._fetch(_WORKERS, connection=connection))
+                self._connection = connection
+                self._lost.clear()
+                await asyncio.sleep(CHECK_SECONDS)
+        finally:
+            self._end(connection)
 
     def _end(self, connection: "asyncpg.Connection[Any]") -> None:
         connection.terminate()

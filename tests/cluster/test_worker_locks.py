@@ -8,6 +8,7 @@ from archiver.crawl.crash_recovery import dead_among
 from archiver.db import worker_locks
 from archiver.db.engine import Database
 from archiver.db.worker_locks import WorkerLocks
+from archiver.errors import IndexUnavailable
 from archiver.warc.locks import RunLock
 from tests.cluster.owner_access import as_owner
 
@@ -33,6 +34,24 @@ async def test_a_host_has_one_worker_until_that_leaves_it(address):
     await one.leave()
     assert await other.take_hosts(["a.example"], most=9) == ["a.example"]
     await other.leave()
+
+
+async def test_a_worker_waits_until_the_server_can_be_reached(address, monkeypatch):
+    monkeypatch.setattr(worker_locks, "CHECK_SECONDS", 0.01)
+    attempts = []
+
+    async def connect():
+        attempts.append(len(attempts))
+        if len(attempts) < 3:
+            raise IndexUnavailable("refused")
+        return await asyncpg.connect(address)
+
+    one = WorkerLocks("one", connect)
+    await one.permit()
+
+    assert attempts == [0, 1, 2]
+    assert await one.take_hosts(["a.example"], most=1) == ["a.example"]
+    await one.leave()
 
 
 async def test_the_server_ends_the_session_of_an_idle_worker(address, monkeypatch):
