@@ -15,13 +15,11 @@ MIN_ROWS, MAX_ROWS = 100, 5000
 """Minimum and maximum number of rows per query; the number grows if few rows match."""
 MAX_EXAMINED = 10_000
 """Number of examined rows after which a page is returned, even if it is not full."""
-MIN_DOCUMENTS = 1000
-"""Minimum number of documents per query if the index can't find phrases.
+ENOUGH_READ = 64
+"""Number of results after which a page is returned, if the index can't find phrases.
 
 See ``search.must_test_phrases``.
 """
-ENOUGH_READ = 64
-"""Number of results after which a page is returned, if the index can't find phrases."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +75,6 @@ class ResultIteration:
         self._order = order
         self._filters: Filters | None = None
         self._tests_phrases = search.must_test_phrases(conn, self._split_query)
-        self._documents = 0
 
     async def page(self, after: Place | None, limit: int, *, can_continue: bool = True) -> Found:
         """Return the results after a position.
@@ -94,9 +91,8 @@ class ResultIteration:
         enough = min(limit, ENOUGH_READ) if can_continue else limit
         results = Found((), (), (), after)
         examined, rows_to_read = 0, max(MIN_ROWS, limit + 1)
-        if self._tests_phrases:
-            rows_to_read = MIN_DOCUMENTS
         while examined < MAX_EXAMINED:
+            rows_to_read = min(rows_to_read, MAX_EXAMINED - examined)
             batch = await self._read_batch(results.continue_after, rows_to_read)
             results = results.then(batch)
             count = len(results.entries)
@@ -105,17 +101,8 @@ class ResultIteration:
             if self._tests_phrases and count > enough:
                 # The last result is left for the next page, which might otherwise be empty.
                 return results.first(count - 1)
-            if self._tests_phrases:
-                examined = self._documents
-                rows_to_read = self._next_read(enough + 1 - count, count)
-            else:
-                examined, rows_to_read = examined + rows_to_read, min(rows_to_read * 4, MAX_ROWS)
+            examined, rows_to_read = examined + rows_to_read, min(rows_to_read * 4, MAX_ROWS)
         return results
-
-    def _next_read(self, lacking: int, match_count: int) -> int:
-        """Return the number of documents to read next, estimated from the match rate."""
-        target = lacking * self._documents // max(match_count, 1)
-        return max(MIN_DOCUMENTS, min(target, MAX_ROWS, MAX_EXAMINED - self._documents))
 
     async def all(self, *, limit: int) -> AsyncIterator[list[int]]:
         """Yield row ids of all results in batches."""
@@ -143,7 +130,6 @@ class ResultIteration:
             oldest_first=self._order is Sort.OLDEST,
         )
         examined = len(places.documents)
-        self._documents += examined
         last = Place(0, places.documents[-1]) if examined == count else None
         passing = places if all(places.entries) else places.where(places.entries)
         entries, moments = map(_without_null, (passing.entries, passing.times))

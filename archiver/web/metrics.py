@@ -153,16 +153,13 @@ def _file_problems(health: Health) -> str:
 def _upload_state(backlog: Backlog) -> str:
     """Return lines about data that is not yet in the object store."""
     seconds = recovery_seconds(backlog)
-    if not seconds:
-        return "object store: everything is uploaded\n"
-    note = (
-        f"object store: {backlog.bytes:,} bytes of the last {seconds:,.0f} s are not uploaded yet\n"
+    waiting = f"{backlog.bytes:,} bytes of the last {seconds:,.0f} s are not uploaded yet"
+    lines = (
+        (True, waiting if seconds else "everything is uploaded"),
+        (backlog.problem, "the last upload failed; the log has the reason"),
+        (backlog.is_full, "fetching is paused until waiting segments are uploaded"),
     )
-    if backlog.problem:
-        note += "object store: the last upload failed; the log has the reason\n"
-    if backlog.is_full:
-        note += "object store: fetching is paused until waiting segments are uploaded\n"
-    return note
+    return "".join(f"object store: {line}\n" for applies, line in lines if applies)
 
 
 async def metrics(request: web.Request) -> web.StreamResponse:

@@ -27,7 +27,7 @@ def text_of(number):
 @pytest.fixture(autouse=True)
 def _small(monkeypatch):
     """Read few documents for a page."""
-    for name, value in {"MIN_DOCUMENTS": 5, "MAX_EXAMINED": 12, "ENOUGH_READ": 3}.items():
+    for name, value in {"MIN_ROWS": 5, "MAX_EXAMINED": 12, "ENOUGH_READ": 3}.items():
         monkeypatch.setattr(f"archiver.services.result_iteration.{name}", value)
 
 
