@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import asyncpg
 
 CHECK_SECONDS = 0.5
+CLOSE_SECONDS = 1.0
 FETCH_SECONDS = 20
 IDLE_SECONDS = 30
 # 1634886519 is the first key of the lock that all workers share, 1634886504 that of host locks.
@@ -136,6 +137,8 @@ class WorkerLocks:
                 self._lost.clear()
                 await asyncio.sleep(CHECK_SECONDS)
         finally:
+            with suppress(Exception):
+                await connection.close(timeout=CLOSE_SECONDS)
             self._end(connection)
 
     def _end(self, connection: "asyncpg.Connection[Any]") -> None:

@@ -34,7 +34,6 @@ class Backlog:
     """Segments on this machine that are not uploaded.
 
     Attributes:
-        segments: number of segments.
         bytes: total size.
         since: creation time of the oldest segment; None if there is none. The object store has all
             earlier data, so this is the recovery point.
@@ -42,7 +41,6 @@ class Backlog:
         problem: error of the last upload; None if it succeeded.
     """
 
-    segments: int = 0
     bytes: int = 0
     since: datetime | None = None
     is_full: bool = False
@@ -150,7 +148,7 @@ class SegmentUploads:
         created = [moment for each in local if (moment := created_of(each.name))]
         self._storage.is_full = waiting > self._settings.backlog_bytes
         self.backlog = Backlog(
-            len(local), waiting, min(created, default=None), self._storage.is_full, self._problem
+            waiting, min(created, default=None), self._storage.is_full, self._problem
         )
 
 
