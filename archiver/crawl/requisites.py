@@ -60,7 +60,7 @@ _DISPLAYED = frozenset(
 """Kinds of requisites that are never web pages."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class FetchResult:
     """Result of fetching one requisite.
 
@@ -94,7 +94,7 @@ class FetchResult:
         return self.expires_at > now
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class PageRequisite:
     """Requisite of a page, its nesting depth, and the hosts that led to the requisite."""
 
@@ -251,7 +251,7 @@ class Requisites:
     def __init__(self, context: CrawlContext, get: Get | None = None) -> None:
         self._context = context
         self._get = get or partial(fetch, context)
-        self._active: dict[str, _SharedFetch] = {}
+        self._active: dict[str, asyncio.Future[FetchResult]] = {}
         self._cache: OrderedDict[str, FetchResult] = OrderedDict()
         self._cache_bytes = 0
         self._deletions = 0
@@ -347,26 +347,24 @@ class Requisites:
 
         The sources in order are the cache, an active fetch, a stored capture, and a new fetch.
         """
-        requisite = queued.requisite
-        cached = self._cache.get(requisite.url)
-        if cached and cached.is_valid_for(requisite):
-            return cached
-        shared = self._active.get(requisite.url)
-        if shared is None:
-            shared = _SharedFetch(asyncio.create_task(self._fetch(queued, page)))
-            self._active[requisite.url] = shared
-        return await self._wait_for(requisite.url, shared)
-
-    async def _wait_for(self, url: str, shared: "_SharedFetch") -> FetchResult:
-        """Wait for a shared fetch; cancel the fetch when no page waits for it any more."""
-        shared.waiting += 1
+        url = queued.requisite.url
+        while True:
+            cached = self._cache.get(url)
+            if cached and cached.is_valid_for(queued.requisite):
+                return cached
+            active = self._active.get(url)
+            if active is None:
+                break
+            await asyncio.wait([active])
+            if not active.cancelled():  # otherwise the page that requested it was cancelled
+                return active.result()
+        active = self._active[url] = asyncio.get_running_loop().create_future()
         try:
-            return await asyncio.shield(shared.task)
+            active.set_result(result := await self._fetch(queued, page))
         finally:
-            shared.waiting -= 1
-            if not shared.waiting:
-                del self._active[url]
-                await shared.stop()
+            active.cancel()
+            del self._active[url]
+        return result
 
     async def _fetch(self, queued: PageRequisite, page: PageRequisites) -> FetchResult:
         """Fetch a requisite, find its nested requisites, and cache the result."""
@@ -439,18 +437,3 @@ class Requisites:
             _, dropped = self._cache.popitem(last=False)
             self._cache_bytes -= dropped.weight
         return result
-
-
-@dataclass(slots=True)
-class _SharedFetch:
-    """Active fetch and the number of pages that wait for it."""
-
-    task: asyncio.Task[FetchResult]
-    waiting: int = 0
-
-    async def stop(self) -> None:
-        """Cancel the fetch and retrieve its exception, which waiters have already received."""
-        if self.task.cancel():
-            await asyncio.wait([self.task])
-        if not self.task.cancelled():
-            self.task.exception()

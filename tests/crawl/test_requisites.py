@@ -70,7 +70,9 @@ async def begin(requisites, live, name, style):
     return page
 
 
-async def test_a_cancelled_page_does_not_cancel_a_shared_fetch(recording, live, slow_style):
+async def test_a_page_that_waits_for_a_cancelled_fetch_requests_it_again(
+    recording, live, slow_style
+):
     style, release = slow_style
     requisites = Requisites(recording)
     first = await begin(requisites, live, "first", style)
@@ -81,7 +83,7 @@ async def test_a_cancelled_page_does_not_cancel_a_shared_fetch(recording, live, 
     release.set()
 
     assert {each.url: each.status for each in await second}[style.url] == 200
-    assert live.requests["/site.css"] == 1
+    assert live.requests["/site.css"] == 2
 
 
 async def test_a_fetch_without_waiting_pages_is_cancelled(start_crawl, live, slow_style):
