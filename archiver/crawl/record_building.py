@@ -59,7 +59,7 @@ UNWRITABLE = Failure(
 log = get_log(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ExchangeItem:
     """Exchange to record, and its capture, whose location is set when the record is written."""
 

@@ -21,7 +21,7 @@ _REGULAR_FIELD = re.compile(r"([^:]+):[ \t]*([^\r]*)\r\n")
 _FORBIDDEN = str.maketrans("\0\r", "  ")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ResponseHead:
     """Status line and fields of a response; names in lower case, values decoded as latin-1."""
 

@@ -60,7 +60,7 @@ class Sharing(Protocol):
         """Wait until this worker may fetch."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Slot:
     """Slot of one request at a host.
 

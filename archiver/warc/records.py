@@ -65,9 +65,8 @@ def new_record_id() -> RecordId:
 
     It need not be unguessable, so the system is not asked for random bytes, which takes longer.
     """
-    digits = f"{_random.getrandbits(128):032x}"
-    groups = digits[:8], digits[8:12], f"4{digits[13:16]}", f"a{digits[17:20]}", digits[20:]
-    return RecordId(f"urn:uuid:{'-'.join(groups)}")
+    bits = f"{_random.getrandbits(128):032x}"
+    return RecordId(f"urn:uuid:{bits[:8]}-{bits[8:12]}-4{bits[13:16]}-a{bits[17:20]}-{bits[20:]}")
 
 
 OURS = "sha256"
