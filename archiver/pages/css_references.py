@@ -41,7 +41,7 @@ _MARKS = _BEGINNINGS + "()[];{} \t\n\r\f"
 PLAIN_TOKENS: Final = re.compile(
     rf"""(?>(?: [{_not_in_names(but=_BEGINNINGS)}]++
     | \#{_IDENT}*+(?=[^\\]) | <(?:!--|(?=[^!]))
-    | (?!{_URL_FUNCTION}\(){_IDENT}++(?=[^\\])
+    | {_IDENT}++(?=[^\\(]) | (?!{_URL_FUNCTION}\(){_IDENT}++(?=\()
     | "[^"\\\n\r\f]*+" | '[^'\\\n\r\f]*+'
     | /(?=[^*])
     )*)""",
