@@ -76,15 +76,14 @@ class DeadHosts:
         revived, self._revived = self._revived, set()
         return revived
 
-    def timed_out(self, host: str) -> bool:
-        """Record a timeout; return whether this timeout makes the host count as dead."""
+    def timed_out(self, host: str) -> None:
+        """Record a timeout."""
         timeouts = self._timeouts.get(host) or _Timeouts()
         if self._clock() - timeouts.last > REMEMBERED_SECONDS and not timeouts.waits:
             timeouts.count = 0
         timeouts.count += 1
         timeouts.last = self._clock()
         self._timeouts[host] = timeouts
-        return timeouts.count == DEAD_AFTER
 
     def postponed_job_failed(self, host: str) -> None:
         """Make the other jobs of a host wait if it has timed out ``WAITS_AFTER`` times in a row."""

@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import filterfalse
 
 from archiver.db import host_queue, queue
 from archiver.db.engine import AsyncConnection, Database
@@ -41,6 +42,13 @@ class _Host:
     next_at: float = 0.0
     timer: asyncio.TimerHandle | None = None
     waiting: deque[Lease] = field(default_factory=deque)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it gets no more leases now; if one page may be active, it has one lease."""
+        if self.allowed == 1:
+            return bool(self.waiting or self.active)
+        return len(self.waiting) > self.allowed
 
 
 class Frontier:
@@ -200,9 +208,9 @@ class Frontier:
         leases: list[Lease] = []
         for host in self._hosts.values():
             leases += filter(which, host.waiting)
-            host.waiting = deque(each for each in host.waiting if not which(each))
-        for _ in range(self._ready.qsize()):
-            lease = self._ready.get_nowait()
+            host.waiting = deque(filterfalse(which, host.waiting))
+        not_picked_up = [self._ready.get_nowait() for _ in range(self._ready.qsize())]
+        for lease in not_picked_up:
             if which(lease):
                 self._hosts[lease.entry.host].active -= 1
                 leases.append(lease)
@@ -267,7 +275,7 @@ class Frontier:
                 self._only -= set(await queue.attempted(conn, job_ids, later=later))
 
     def _queue(self, lease: Lease) -> None:
-        host = self._hosts.setdefault(lease.entry.host, _Host(allowed=1))
+        host = self._hosts.setdefault(lease.entry.host, _Host())
         host.waiting.append(lease)
         self._start(host)
 
@@ -291,13 +299,5 @@ class Frontier:
 
     def _busy_hosts(self) -> list[str]:
         """Return the hosts that get no more leases now."""
-        full = [
-            name
-            for name, host in self._hosts.items()
-            if (
-                len(host.waiting) > host.allowed
-                if host.allowed > 1
-                else host.waiting or host.active
-            )
-        ]
+        full = [name for name, host in self._hosts.items() if host.is_full]
         return full + self._paused_hosts()
