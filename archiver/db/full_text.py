@@ -119,13 +119,19 @@ class SqliteWords:
 
     Attributes, also of ``PostgresWords``:
         matches: condition that a document matches the expression ``:match``.
-        matching: query for the ``id`` of matching documents of the list ``:wanted``, whose ids are
-            from ``:first`` to ``:last``.
+        matching: query for the ``id`` of matching documents. SQLite returns ids from ``:first`` to
+            ``:last``. PostgreSQL returns only ids of the list ``:wanted``, because it must read
+            each matching document to test for nearby words.
+        matching_wanted: query for the ``id`` of matching documents of the list ``:wanted``.
         columns: columns of the table except ``rowid``.
     """
 
     matches = "full_text MATCH :match"
     matching = (
+        "SELECT rowid AS id FROM full_text"
+        " WHERE full_text MATCH :match AND rowid BETWEEN :first AND :last"
+    )
+    matching_wanted = (
         "SELECT rowid AS id FROM full_text WHERE full_text MATCH :match"
         " AND rowid BETWEEN :first AND :last"
         " AND +rowid IN (SELECT value FROM json_each(:wanted))"
@@ -187,6 +193,7 @@ class PostgresWords:
         " WHERE rowid = ANY(CAST(:wanted AS BIGINT[])) OFFSET 0) AS wanted"
         " WHERE words @@ CAST(:match AS tsquery)"
     )
+    matching_wanted = matching
     columns: tuple[ColumnClause[Any], ...] = (column("words", TSVECTOR),)
 
     def row(self, search_document: SearchDocument) -> IndexRow:

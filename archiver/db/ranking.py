@@ -148,7 +148,6 @@ MAX_COMPARED = 250
 """Number of candidates with the best bm25 scores whose titles, tags and word distances count."""
 _MAX_DOCUMENT = 1 << 60
 """Number greater than any document id and any number of documents."""
-_WANTED = bindparam("wanted", type_=ListType())
 
 
 async def scored(
@@ -208,10 +207,10 @@ async def _bm25(
 def _scoring(words: WordIndex) -> Select[*tuple[Any, ...]]:
     """Return the statement that selects ids and scores of the candidates."""
     scored = f"SELECT rowid AS id, {words.score(WEIGHTS)} AS score"
-    query = words.matching.replace("SELECT rowid AS id", scored, 1)
+    query = words.matching_wanted.replace("SELECT rowid AS id", scored, 1)
     # LIMIT keeps SQLite from flattening the subquery; bm25 can't be used in a flattened one.
-    limited = with_expressions(f"{query} LIMIT {_MAX_DOCUMENT}").bindparams(_WANTED)
-    return select_lists(limited, "id", "score")
+    limited = with_expressions(f"{query} LIMIT {_MAX_DOCUMENT}")
+    return select_lists(limited.bindparams(bindparam("wanted", type_=ListType())), "id", "score")
 
 
 def _among(documents: Sequence[int]) -> dict[str, Any]:
@@ -253,7 +252,10 @@ def _narrowed(match: Expression, tree: Node, stricter: Expression) -> Expression
 async def _matches_among(
     conn: AsyncConnection, matches: Sequence[Expression], documents: Sequence[int]
 ) -> list[set[int]]:
-    """Return the matches of each expression among documents."""
+    """Return the matches of each expression.
+
+    A result has all matches among ``documents``, and may have matches among other documents.
+    """
     expressions = {f"match{n}": each for n, each in enumerate(matches)}
     statement = _finding(word_index_of(conn), len(matches))
     rows = await conn.execute(statement, {**_among(documents), **expressions})
@@ -267,8 +269,7 @@ def _finding(words: WordIndex, count: int) -> CompoundSelect[*tuple[Any, ...]]:
     arms = []
     for n in range(count):
         statement = with_expressions(words.matching.replace(":match", f":match{n}"), f"match{n}")
-        ids = select_lists(statement.bindparams(_WANTED), "id")
-        arms.append(ids.add_columns(literal_column(str(n))))
+        arms.append(select_lists(statement, "id").add_columns(literal_column(str(n))))
     return union_all(*arms)
 
 
