@@ -71,7 +71,7 @@ LISTING_PARAMETERS = ("q", "tag", "host", "status", "sort", "after")
 IMPORT_PARAMETERS = ("folders_as", "to_read", "capture", "into")
 """Import options with a single value."""
 
-_MAX_ID_DIGITS = 18
+_MAX_DIGITS = 18
 _NOTHING_ELSE = ConfigDict(extra="forbid")
 """Configuration that rejects unknown fields; for bodies in which a missing field means "all"."""
 _T = TypeVar("_T")
@@ -272,7 +272,12 @@ def list_query(query: ListingQuery) -> str:
     return urlencode(parameters or {"sort": "newest"})
 
 
+def whole_number(text: str) -> int | None:
+    """Return a number of at most 18 digits; None for any other text."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= _MAX_DIGITS else None
+
+
 def _whole(name: str, text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) <= _MAX_ID_DIGITS):
+    if (number := whole_number(text)) is None:
         raise InputError(f"{name} must be a whole number.")
-    return int(text)
+    return number

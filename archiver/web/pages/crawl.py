@@ -1,16 +1,12 @@
 """Crawl status page and recovery from public archives."""
 
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
-
 from aiohttp import web
-from multidict import MultiMapping
 
 from archiver.errors import InputError
-from archiver.model.listing import ListingQuery
 from archiver.model.message import Message
+from archiver.web.api.json_http import whole_number
 from archiver.web.app_keys import RUNTIME
-from archiver.web.pages.editing import back, query_of, return_path
+from archiver.web.pages.editing import back, return_path, selection
 from archiver.web.rendering import render, render_with_sidebar
 
 
@@ -35,8 +31,7 @@ async def work(request: web.Request) -> web.StreamResponse:
 def outcome_of(request: web.Request) -> tuple[str, int]:
     """Return the parts of ``done``, which says what an action did, such as ``queued-3``."""
     outcome, _, digits = request.query.get("done", "").partition("-")
-    is_number = digits.isascii() and digits.isdigit() and len(digits) < 12
-    return outcome, int(digits) if is_number else 0
+    return outcome, whole_number(digits) or 0
 
 
 async def progress(request: web.Request) -> web.StreamResponse:
@@ -82,34 +77,14 @@ async def rescue(request: web.Request) -> web.StreamResponse:
 async def capture_selected(request: web.Request) -> web.StreamResponse:
     """Queue the selected entries, or all of a list, to be captured again."""
     form, recaptures = await request.post(), request.app[RUNTIME].recaptures
-    count = await _for_selected(form, recaptures.entries, recaptures.matching)
-    if count is None:
-        return back(form, "/snapshots", nothing=1)
+    refs, query = selection(form)
+    count = await (recaptures.matching(query) if query else recaptures.entries(refs))
     return back(form, "/snapshots", queued=count)
 
 
 async def rescue_selected(request: web.Request) -> web.StreamResponse:
     """Request the selected entries, or all of a list, from public archives."""
     form, recovery = await request.post(), request.app[RUNTIME].recovery
-    count = await _for_selected(form, recovery.rescue, recovery.rescue_found)
-    if count is None:
-        return back(form, "/snapshots", nothing=1)
+    refs, query = selection(form)
+    count = await (recovery.rescue_found(query) if query else recovery.rescue(refs))
     return back(form, "/snapshots", rescued=count)
-
-
-async def _for_selected(
-    form: MultiMapping[Any],
-    for_entries: Callable[[Sequence[str]], Awaitable[int]],
-    for_search: Callable[[ListingQuery], Awaitable[int]],
-) -> int | None:
-    """Apply an action to the entries that a form selects.
-
-    ``for_search`` is called if all entries of a list are selected, else ``for_entries``.
-
-    Returns:
-        Result of the action; None if no entry is selected.
-    """
-    if form.get("scope") == "all":
-        return await for_search(query_of(form))
-    refs = [str(each) for each in form.getall("entry", [])]
-    return await for_entries(refs) if refs else None

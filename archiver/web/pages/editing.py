@@ -3,7 +3,7 @@
 import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from aiohttp import web
@@ -15,52 +15,27 @@ from archiver.model.entry import Entry
 from archiver.model.listing import ListingQuery, Summary
 from archiver.model.message import Message
 from archiver.services.deletion import Deleted
-from archiver.services.editing import Edited, Editing
+from archiver.services.editing import Edited
 from archiver.web import auth
-from archiver.web.api.json_http import list_query, parse_list_query
+from archiver.web.api.json_http import list_query, parse_list_query, whole_number
 from archiver.web.app_keys import RUNTIME
 from archiver.web.rendering import render_with_sidebar
 
 
 @dataclass(frozen=True, slots=True)
-class RestoreResult:
-    """Result of undoing a deletion.
-
-    Attributes:
-        count: number of restored entries, or of restored snapshots of one entry.
-        not_restored: number of entries that were not restored, because they were saved or
-            deleted again.
-        is_lost: whether the deletion can no longer be undone.
-    """
-
-    count: int
-    not_restored: int
-    is_lost: bool
-
-
-@dataclass(frozen=True, slots=True)
-class EditNotice:
-    """Notice about the last change, which can be undone, or about its undo.
+class Notice:
+    """Notice about the last change, or about its undo.
 
     Attributes:
         back: the page to return to after the undo.
-        edited: changed entries.
-        is_undone: whether the undo changed any entry; None if this is not about an undo.
-        deleted: deleted entries.
-        restored: result of undoing a deletion.
-        is_nothing: whether nothing was changed because no entry was selected.
-        queued: number of pages queued again.
-        rescued: number of pages requested from public archives.
+        counts: what happened, by the parameters of the URL that say so.
+        edited, deleted: the change, if it can be undone.
     """
 
     back: str
+    counts: Mapping[str, int]
     edited: Edited | None = None
-    is_undone: bool | None = None
     deleted: Deleted | None = None
-    restored: RestoreResult | None = None
-    is_nothing: bool = False
-    queued: int = 0
-    rescued: int = 0
 
 
 _LISTED = ("q", "tag", "host", "status")
@@ -69,17 +44,18 @@ _NOTICES = (
     *("edit", "undone", "deleted", "restored", "not_restored", "lost", "nothing"),
     *("queued", "rescued"),
 )
-_MAX_DIGITS = 15
 
 
 async def edit_selected(request: web.Request) -> web.StreamResponse:
     """Change the filled-in fields of the selected entries, or of all in a list."""
-    form = await request.post()
-    refs = [str(each) for each in form.getall("entry", [])]
-    if not refs and form.get("scope") != "all":
-        return back(form, "/snapshots", nothing=1)
+    form, editing = await request.post(), request.app[RUNTIME].editing
+    refs, query = selection(form)
+    change = change_of(form)
+    change = replace(change, title=change.title or None, note=change.note or None)
     try:
-        edited = await _edit_selected(request.app[RUNTIME].editing, form, refs)
+        edited = await (
+            editing.change_matching(query, change) if query else editing.change(refs, change)
+        )
     except InputError as error:
         fields = [(name, str(value)) for name, value in form.items()]
         return await render_with_sidebar(
@@ -95,14 +71,6 @@ async def edit_selected(request: web.Request) -> web.StreamResponse:
     return back(form, "/snapshots", edit=edited.id)
 
 
-async def _edit_selected(editing: Editing, form: MultiMapping[Any], refs: Sequence[str]) -> Edited:
-    change = change_of(form)
-    change = replace(change, title=change.title or None, note=change.note or None)
-    if form.get("scope") == "all":
-        return await editing.change_matching(query_of(form), change)
-    return await editing.change(refs, change)
-
-
 async def undo(request: web.Request) -> web.StreamResponse:
     """Undo an edit."""
     form = await request.post()
@@ -110,30 +78,33 @@ async def undo(request: web.Request) -> web.StreamResponse:
     return back(form, "/", undone=undone.changed)
 
 
-async def notice_of(request: web.Request) -> EditNotice | None:
-    """Return the notice about an edit, from the query of the URL; None if there is none."""
-    current_url = _without_notices(request.path_qs)
-    if undone := request.query.get("undone"):
-        return EditNotice(current_url, is_undone=parse_number(undone) > 0)
-    if restored := request.query.get("restored"):
-        not_restored, lost = (
-            parse_number(request.query.get(each, "0")) for each in ("not_restored", "lost")
-        )
-        return EditNotice(
-            current_url,
-            restored=RestoreResult(parse_number(restored), not_restored, is_lost=lost > 0),
-        )
-    queued, rescued = (parse_number(request.query.get(each, "0")) for each in ("queued", "rescued"))
-    if queued or rescued or request.query.get("nothing"):
-        is_nothing = not (queued or rescued)
-        return EditNotice(current_url, is_nothing=is_nothing, queued=queued, rescued=rescued)
-    if deleted_count := request.query.get("deleted"):
-        deleted = await request.app[RUNTIME].deleting.find(parse_number(deleted_count))
-        return EditNotice(current_url, deleted=deleted) if deleted else None
-    if edit := request.query.get("edit"):
-        edited = await request.app[RUNTIME].editing.find(parse_number(edit))
-        return EditNotice(current_url, edited=edited) if edited else None
-    return None
+async def notice_of(request: web.Request) -> Notice | None:
+    """Return the notice that the parameters of the URL ask for; None if there is none."""
+    texts = {name: text for name in _NOTICES if (text := request.query.get(name))}
+    counts = {name: parse_number(text) for name, text in texts.items()}
+    if not counts:
+        return None
+    app, edit, deletion = request.app[RUNTIME], counts.get("edit"), counts.get("deleted")
+    return Notice(
+        _without_notices(request.path_qs),
+        counts,
+        await app.editing.find(edit) if edit is not None else None,
+        await app.deleting.find(deletion) if deletion is not None else None,
+    )
+
+
+def selection(form: MultiMapping[Any]) -> tuple[list[str], ListingQuery | None]:
+    """Return the entries that a form selects, or the query of its list if it selects all.
+
+    Raises:
+        web.HTTPSeeOther: nothing is selected; the page says so.
+    """
+    if form.get("scope") == "all":
+        return [], query_of(form)
+    refs = [str(each) for each in form.getall("entry", [])]
+    if not refs:
+        back(form, "/snapshots", nothing=1)
+    return refs, None
 
 
 def query_of(form: Mapping[str, Any]) -> ListingQuery:
@@ -187,12 +158,12 @@ def parse_number(text: str) -> int:
     Raises:
         InputError: the text is not a whole number.
     """
-    if not (text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS):
+    if (number := whole_number(text)) is None:
         raise InputError("This link to an edit is not valid. Go back and try again.")
-    return int(text)
+    return number
 
 
-def back(form: Mapping[str, Any], otherwise: str, **notice: int) -> web.StreamResponse:
+def back(form: Mapping[str, Any], otherwise: str, **notice: int) -> NoReturn:
     """Redirect to the page that contained the form, which then shows a notice."""
     path = return_path(form, otherwise)
     joint = "&" if "?" in path else "?"
@@ -265,14 +236,11 @@ async def _confirmation(
 async def delete(request: web.Request) -> web.StreamResponse:
     """Delete the entries in the form, or ask for confirmation first."""
     form, deleting = await request.post(), request.app[RUNTIME].deleting
-    refs = tuple(str(each) for each in form.getall("entry", []))
-    is_all, timestamp = form.get("scope") == "all", str(form.get("timestamp", ""))
-    if not (refs or is_all):
-        return back(form, "/snapshots", nothing=1)
+    (refs, query), timestamp = selection(form), str(form.get("timestamp", ""))
     if form.get("sure") != "1":
-        return await _confirm_selected(request, form, () if is_all else refs)
-    if is_all:
-        deleted = await deleting.matching(query_of(form))
+        return await _confirm_selected(request, str(form.get("back", "")), refs, query)
+    if query:
+        deleted = await deleting.matching(query)
     elif timestamp:
         deleted = await deleting.snapshot(refs[0], timestamp)
     else:
@@ -307,12 +275,11 @@ async def restore(request: web.Request) -> web.StreamResponse:
 
 
 async def _confirm_selected(
-    request: web.Request, form: Mapping[str, Any], refs: Sequence[str]
+    request: web.Request, path: str, refs: Sequence[str], query: ListingQuery | None
 ) -> web.StreamResponse:
-    app, path = request.app[RUNTIME], str(form.get("back", ""))
-    if refs:
-        entries = [(await app.entries.get(each)).entry for each in refs[:SHOWN]]
-        return await _confirmation(request, path, entries, keys=refs)
-    query = query_of(form)
-    entries = [each.entry for each in (await app.search.listing(query)).items[:SHOWN]]
-    return await _confirmation(request, path, entries, query=query)
+    app = request.app[RUNTIME]
+    if query:
+        listed = (await app.search.listing(query)).items[:SHOWN]
+        return await _confirmation(request, path, [each.entry for each in listed], query=query)
+    entries = [(await app.entries.get(each)).entry for each in refs[:SHOWN]]
+    return await _confirmation(request, path, entries, keys=refs)

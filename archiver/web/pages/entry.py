@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
 from aiohttp import web
 
 from archiver.errors import InputError
+from archiver.model.listing import ListingQuery
 from archiver.model.message import Message
 from archiver.model.page import EXTRACTOR_VERSION, UNREAD, supersedes
 from archiver.model.rendering import Rendering
@@ -21,25 +23,6 @@ from archiver.web.app_keys import PERMISSIONS, REFLECTS, RUNTIME
 from archiver.web.origin import replay_origin, service_origin
 from archiver.web.pages.editing import back, change_of, notice_of, parse_number
 from archiver.web.rendering import calendar, minutes_to_read, render_with_sidebar, wording_of
-
-
-@dataclass(frozen=True, slots=True)
-class NeighboursView:
-    """The list from which an entry was opened, and the entries before and after it there.
-
-    Attributes:
-        list: query string of the list.
-        back: path of the list.
-        previous, next: paths of the neighbours; empty for none.
-        previous_title, next_title: titles of the neighbours.
-    """
-
-    list: str
-    back: str
-    previous: str
-    previous_title: str
-    next: str
-    next_title: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +78,9 @@ async def entry(
         entry=detail.entry,
         shown=shown,
         years=calendar(each.timestamp for each in detail.snapshots),
-        neighbours=_neighbours(neighbours) if neighbours else None,
+        neighbours=neighbours,
+        list_url="/snapshots" + (f"?{list_query(neighbours.query)}" if neighbours else ""),
+        neighbour_url=partial(_neighbour_url, neighbours.query) if neighbours else None,
         current_url=_own_url(request, neighbours) if neighbours else "",
         notice=await notice_of(request),
         refused=refused,
@@ -228,23 +213,10 @@ def _own_url(request: web.Request, neighbours: Neighbours) -> str:
     return f"{request.path}?{urlencode(used_parameters)}"
 
 
-def _neighbours(neighbours: Neighbours) -> NeighboursView:
-    def address(neighbour: Neighbour | None) -> str:
-        if neighbour is None:
-            return ""
-        inside = list_query(replace(neighbours.query, after=neighbour.after))
-        anchor = "#found" if neighbours.query.q else ""
-        return f"/{neighbour.entry.hash_url}/?{urlencode({'in': inside})}{anchor}"
-
-    before, following = neighbours.previous, neighbours.next
-    return NeighboursView(
-        list_query(neighbours.query),
-        "/snapshots?" + list_query(neighbours.query),
-        address(before),
-        (before.entry.title or before.entry.url) if before else "",
-        address(following),
-        (following.entry.title or following.entry.url) if following else "",
-    )
+def _neighbour_url(query: ListingQuery, neighbour: Neighbour) -> str:
+    inside = list_query(replace(query, after=neighbour.after))
+    anchor = "#found" if query.q else ""
+    return f"/{neighbour.entry.hash_url}/?{urlencode({'in': inside})}{anchor}"
 
 
 def _kind(snapshot: SnapshotDetail) -> str:

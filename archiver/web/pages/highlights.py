@@ -8,13 +8,13 @@ from aiohttp import web
 from archiver.errors import InputError, InvalidQuery
 from archiver.model.message import Message
 from archiver.services.highlights import HighlightList
+from archiver.web.api.json_http import whole_number
 from archiver.web.app_keys import RUNTIME
 from archiver.web.pages.editing import back, notice_of, return_path
 from archiver.web.pages.listing import SearchError
 from archiver.web.rendering import render_with_sidebar
 from archiver.web.responses import stream
 
-_MAX_DIGITS = 9
 _TYPES = {"md": "text/markdown", "json": "application/json"}
 
 
@@ -51,7 +51,7 @@ async def change(request: web.Request) -> web.StreamResponse:
         highlighted = await highlights.add(
             key,
             fields["quote"],
-            start=_start(str(form.get("start", ""))),
+            start=whole_number(str(form.get("start", ""))),
             colour=fields["colour"],
             note=fields["note"],
             timestamp=at or None,
@@ -77,8 +77,3 @@ async def export(request: web.Request) -> web.StreamResponse:
 async def _encoded(pieces: AsyncGenerator[str, None]) -> AsyncGenerator[bytes, None]:
     async for piece in pieces:
         yield piece.encode("utf-8", "replace")
-
-
-def _start(text: str) -> int | None:
-    is_number = text.isascii() and text.isdecimal() and len(text) <= _MAX_DIGITS
-    return int(text) if is_number else None

@@ -14,7 +14,7 @@ from archiver.model.message import Message
 from archiver.services.editing import Edited
 from archiver.services.lists import EntryLists, ListPosition
 from archiver.web.app_keys import RUNTIME
-from archiver.web.pages.editing import back, notice_of
+from archiver.web.pages.editing import back, notice_of, selection
 from archiver.web.rendering import render_with_sidebar
 
 
@@ -124,12 +124,10 @@ async def _apply_to_lists(request: web.Request, form: MultiMapping[Any]) -> web.
 async def order_lists(request: web.Request) -> web.StreamResponse:
     """Move the selected entries within a list."""
     form = await request.post()
-    refs = [str(each) for each in form.getall("entry", [])]
     position = str(form.get("position", ""))
     if position not in set(ListPosition):
         raise InputError("This form is outdated. Reload the page and try again.")
-    if not refs:
-        return back(form, "/snapshots", nothing=1)
+    refs, _ = selection(form)
     edited = await request.app[RUNTIME].lists.order(
         str(form.get("list", "")), refs, ListPosition(position)
     )
