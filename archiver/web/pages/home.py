@@ -21,10 +21,9 @@ from archiver.http.urls_in_text import first_url_in
 from archiver.model.annotation import AnnotationChange
 from archiver.model.entry import Entry
 from archiver.model.imports import Rejected
-from archiver.model.job import Job
 from archiver.model.listing import ListingQuery
 from archiver.model.message import Message
-from archiver.services.entries import SavedAddress
+from archiver.services.entries import SavedAddress, SaveResult
 from archiver.services.reader_view import ReadingPlace
 from archiver.web import auth
 from archiver.web.api.json_http import numbers
@@ -49,103 +48,77 @@ async def home(request: web.Request) -> web.StreamResponse:
 
 async def add(request: web.Request) -> web.StreamResponse:
     """Save the URLs in the form and show their progress, or search for its words."""
-    form, entries = await request.post(), request.app[RUNTIME].entries
-    fields = {name: str(form.get(name, "")) for name in ("url", "tags", "title", "note")}
+    form, app = await request.post(), request.app[RUNTIME]
+    fields = {name: str(form.get(name, "")) for name in ("url", "tags", "title", "note", "folders")}
     if words := search_words(fields["url"]):
         raise web.HTTPSeeOther(f"/snapshots?{urlencode({'q': words})}")
-    lines, cleaned = _cleaned(request, fields["url"].split("\n"), form)
-    known, urls = await _split_known(request, lines, form)
-    if known and not urls:
-        if form.get("window"):
-            raise web.HTTPSeeOther(f"/save?saved={known[0].entry.hash_url}&known=1")
-        return await _ask_again(request, known, form)
-    try:
-        result = await entries.save(
-            urls,
-            tags=names_in(fields["tags"]),
-            source="web",
-            title=fields["title"],
-            note=fields["note"].replace("\r\n", "\n"),
-            render=bool(form.get("render")),
-        )
-    except InputError as error:
-        tags = fields["tags"]
-        return await _show(request, [], problem=error.sentence, tags=tags, status=400)
+    lines = fields["url"].split("\n")
+    urls, cleaned = (lines, []) if form.get("trackers") == "keep" else _cleaned(request, lines)
+    known: Sequence[SavedAddress] = ()
+    if not form.get("again") and len(urls) <= MAX_FOLLOWED:
+        pasted = await app.entries.saved_addresses(urls)
+        known, urls = pasted.known, [*pasted.fresh]
+    result = SaveResult((), ())
+    if urls or not known:
+        try:
+            result = await app.entries.save(
+                urls,
+                tags=names_in(fields["tags"]),
+                source="web",
+                title=fields["title"],
+                note=fields["note"].replace("\r\n", "\n"),
+                render=bool(form.get("render")),
+            )
+        except InputError as error:
+            tags = fields["tags"]
+            return await _show(request, [], problem=error.sentence, tags=tags, status=400)
     jobs = [*dict.fromkeys(each.job_id for each in result.accepted if each.job_id is not None)]
     keys = [each.hash_url for each in result.accepted]
-    deleted = await _after_saving(request, form, keys)
+    if keys and (lists := names_in(fields["folders"])):
+        await app.editing.change(keys, AnnotationChange(with_folders=lists))
+    parameters = [("jobs", ",".join(map(str, jobs[:MAX_FOLLOWED])))]
+    parameters += [("cleaned", each) for each in cleaned]
+    instead = str(form.get("instead", ""))
+    if keys and is_hash_url(instead) and instead not in keys:
+        parameters.append(("deleted", str((await app.deleting.entries([instead])).id)))
+    if form.get("window") and (keys or known):
+        key = keys[0] if keys else f"{known[0].entry.hash_url}&known=1"
+        raise web.HTTPSeeOther(f"/save?saved={key}")
     if known:
-        saved = await entries.jobs(jobs[:MAX_FOLLOWED])
-        return await _ask_again(request, known, form, saved=saved, rejected=result.rejected)
-    if keys and form.get("window"):
-        raise web.HTTPSeeOther(f"/save?saved={keys[0]}")
+        return await _ask_again(request, known, form, jobs, result.rejected)
     if result.rejected:
         status, tags = 200 if jobs else 400, fields["tags"]
         return await _show(request, jobs, rejected=result.rejected, tags=tags, status=status)
-    if form.get("back"):
-        raise web.HTTPSeeOther(return_path(form, "/"))
-    parameters = [("jobs", ",".join(map(str, jobs[:MAX_FOLLOWED])))]
-    parameters += [("cleaned", each) for each in cleaned]
-    parameters += [("deleted", str(each)) for each in deleted]
-    raise web.HTTPSeeOther(f"/?{urlencode(parameters)}")
+    raise web.HTTPSeeOther(
+        return_path(form, "/") if form.get("back") else f"/?{urlencode(parameters)}"
+    )
 
 
-def _cleaned(
-    request: web.Request, lines: list[str], form: Mapping[str, Any]
-) -> tuple[list[str], list[str]]:
+def _cleaned(request: web.Request, lines: list[str]) -> tuple[list[str], list[str]]:
     """Remove tracking parameters from URLs.
 
     Returns:
         The URLs to save, and some that were changed, as submitted.
     """
-    if form.get("trackers") == "keep":
-        return lines, []
     trackers = request.app[RUNTIME].settings.trackers
     urls = [without_trackers(with_scheme(each), trackers) for each in lines]
-    changed = [old.strip() for old, new in zip(lines, urls, strict=True) if _differ(old, new)]
+    changed = [
+        old.strip()
+        for old, new in zip(lines, urls, strict=True)
+        if new not in (old, with_scheme(old)) and len(old) <= MAX_CLEANED_LENGTH
+    ]
     return urls, changed[:MAX_CLEANED]
-
-
-async def _after_saving(
-    request: web.Request, form: Mapping[str, Any], keys: Sequence[str]
-) -> list[int]:
-    """Add saved entries to the lists in the form, and delete the entry that they replace.
-
-    Return a list with the number of the deletion; empty if no entry was replaced.
-    """
-    app, instead = request.app[RUNTIME], str(form.get("instead", ""))
-    if lists := names_in(str(form.get("folders", ""))):
-        await app.editing.change(keys, AnnotationChange(with_folders=lists))
-    if keys and is_hash_url(instead) and instead not in keys:
-        return [(await app.deleting.entries([instead])).id]
-    return []
-
-
-def _differ(submitted: str, cleaned: str) -> bool:
-    """Return whether tracking parameters were removed from a URL that is short enough to list."""
-    return (
-        cleaned not in (submitted, with_scheme(submitted)) and len(submitted) <= MAX_CLEANED_LENGTH
-    )
-
-
-async def _split_known(
-    request: web.Request, urls: list[str], form: Mapping[str, Any]
-) -> tuple[Sequence[SavedAddress], Sequence[str]]:
-    """Return the URLs with snapshots, about which to ask, and the URLs to save immediately."""
-    if form.get("again") or len(urls) > MAX_FOLLOWED:
-        return (), urls
-    pasted = await request.app[RUNTIME].entries.saved_addresses(urls)
-    return pasted.known, pasted.fresh if pasted.known else urls
 
 
 async def _ask_again(
     request: web.Request,
     known: Sequence[SavedAddress],
     form: Mapping[str, Any],
-    saved: Sequence[Job] = (),
-    rejected: Sequence[Rejected] = (),
+    jobs: list[int],
+    rejected: Sequence[Rejected],
 ) -> web.StreamResponse:
     """Ask whether to capture known URLs again; list the URLs saved without a question."""
+    entries = request.app[RUNTIME].entries
     return await render_with_sidebar(
         request,
         "pages/save_again.html",
@@ -155,7 +128,7 @@ async def _ask_again(
         note=str(form.get("note", "")),
         render=bool(form.get("render")),
         given_title=str(form.get("title", "")),
-        saved=saved,
+        saved=await entries.jobs(jobs[:MAX_FOLLOWED]) if jobs else (),
         rejected=rejected,
     )
 
