@@ -241,10 +241,6 @@ def _timegate_names(value: Any) -> list[str]:
     return [names.get(each, each) for each in value]
 
 
-def _named_timegates(value: Any) -> str:
-    return _text(_timegate_names(value))
-
-
 def _networks(value: Any) -> tuple[Network, ...]:
     """Read IP networks; ``192.168.1.5/24`` means ``192.168.1.0/24``."""
     try:
@@ -330,6 +326,11 @@ TRACKERS = (
     *("ttclid", "igshid", "igsh", "mc_cid", "mc_eid", "mkt_tok", "_hsenc", "_hsmi", "vero_id"),
     *("oly_anon_id", "oly_enc_id", "wickedid", "srsltid", "li_fat_id", "_openstat", "ref_src"),
 )
+MAX_REDIRECTS = 20
+"""Maximum number of redirects followed for one URL, as in browsers."""
+CONNECT_SECONDS = 10.0
+MAX_RETRY_AFTER = 3600.0
+"""Longest pause in seconds that a server can ask for (``Retry-After``)."""
 MAX_HOST_DELAY = 3600
 """Maximum of ``host_delay`` times ``crawl_processes``, in seconds."""
 
@@ -354,7 +355,7 @@ def invalid_reason(error: ValueError) -> Message | str:
 
 def _setting(default: object, kind: Kind, description: str, *, is_secret: bool = False) -> Any:
     metadata = {"kind": kind, "description": description}
-    return field(default=default, repr=not is_secret, kw_only=True, metadata=metadata)
+    return field(default=default, repr=not is_secret, metadata=metadata)
 
 
 class Source(StrEnum):
@@ -366,7 +367,7 @@ class Source(StrEnum):
     COMMAND_LINE = "command line"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """Configuration of one process of the archive.
 
@@ -450,19 +451,11 @@ class Settings:
         integer(least=1, most=64),
         "Processes that fetch pages; they share the limits per host.",
     )
-    connect_timeout: float = _setting(10, duration(above=0), "Time to wait for a connection.")
-    read_timeout: float = _setting(30, duration(above=0), "Time to wait for the next bytes.")
     fetch_timeout: float = _setting(300, duration(above=0), "Maximum time for one response.")
     page_timeout: float = _setting(
         900, duration(above=0), "Maximum time for a page with its requisites."
     )
     max_body_bytes: int = _setting(100 << 20, size(least=1), "Largest response stored.")
-    max_decoded_bytes: int = _setting(
-        200 << 20, size(least=1), "Maximum size of a decompressed response."
-    )
-    max_redirects: int = _setting(
-        20, integer(least=0, most=100), "Maximum number of redirects followed for one URL."
-    )
     max_requisites: int = _setting(
         500, integer(least=0), "Requisites (images, styles, fonts and others) fetched for one page."
     )
@@ -472,14 +465,6 @@ class Settings:
         "Time for which a stored requisite is reused instead of fetched again.",
     )
     retries: int = _setting(2, integer(least=0, most=20), "Retries after a transient failure.")
-    retry_delay: float = _setting(
-        5,
-        duration(),
-        "Time before the first retry; multiplied by six for each further one.",
-    )
-    max_retry_after: float = _setting(
-        3600, duration(), "Longest pause that a server can ask for (Retry-After)."
-    )
 
     render: Literal["auto", "always", "never"] = _setting(
         "auto",
@@ -504,7 +489,13 @@ class Settings:
 
     rescue: tuple[str, ...] = _setting(
         (),
-        Kind("LIST", _timegates, _timegate_names, _named_timegates, tuple(TIMEGATES)),
+        Kind(
+            "LIST",
+            _timegates,
+            _timegate_names,
+            lambda value: _text(_timegate_names(value)),
+            tuple(TIMEGATES),
+        ),
         "Public archives to recover missing pages from: wayback, archive.today, "
         "arquivo.pt, aggregator, or TimeGate URLs.",
     )
@@ -579,11 +570,15 @@ class Settings:
     )
     log_json: bool = _setting(False, BOOLEAN, "Log as JSON lines.")
 
-    from_file: frozenset[str] = field(default=frozenset(), kw_only=True, repr=False, compare=False)
+    read_timeout: float = 30
+    """Maximum time between bytes of a response. Only tests change this and the next two fields."""
+    retry_delay: float = 5
+    """Time before the first retry; each further one is multiplied by ``retry_policy.BACKOFF``."""
+    max_decoded_bytes: int = 200 << 20
+    """Maximum size of a decompressed response."""
+    from_file: frozenset[str] = field(default=frozenset(), repr=False, compare=False)
     """Names of the settings that ``settings.toml`` sets."""
-    fixed: Mapping[str, Source] = field(
-        default_factory=dict, kw_only=True, repr=False, compare=False
-    )
+    fixed: Mapping[str, Source] = field(default_factory=dict, repr=False, compare=False)
     """Source of each setting that a flag or environment variable sets, by name."""
 
     def source(self, name: str) -> Source:

@@ -68,7 +68,6 @@ async def test_two_processes_share_the_queue_and_the_request_rate_of_a_host(
         ARCHIVER_CONCURRENCY="64",
         ARCHIVER_HOST_DELAY=str(DELAY),
         ARCHIVER_CRAWL_PROCESSES="2",
-        ARCHIVER_READ_TIMEOUT="300",
     )
 
     assert output.split() == ["saved", str(PAGES), "failed", "0"]

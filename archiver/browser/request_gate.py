@@ -27,7 +27,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from archiver.config import Settings
+from archiver.config import CONNECT_SECONDS
 from archiver.errors import FetchError, InvalidResponse, InvalidUrl
 from archiver.helpers import wait_until_readable
 from archiver.http.address_guard import BlockedAddressError
@@ -211,7 +211,7 @@ def _head(
 
 
 async def connect(
-    fetcher: Fetcher, settings: Settings, host: str, port: int, is_tls: bool
+    fetcher: Fetcher, host: str, port: int, is_tls: bool
 ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     """Connect to a permitted address of a host, verifying TLS certificates.
 
@@ -222,7 +222,7 @@ async def connect(
     context = await asyncio.to_thread(ssl.create_default_context) if is_tls else None
     try:
         fetcher.rules.check(host)
-        async with asyncio.timeout(settings.connect_timeout):
+        async with asyncio.timeout(CONNECT_SECONDS):
             for address in await _addresses(fetcher, host, port):
                 name = host if is_tls else None
                 return await asyncio.open_connection(

@@ -1,13 +1,14 @@
 """Commands for passwords and cookies."""
 
 import sys
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
-from archiver.app import open_app
+from archiver.app import App, open_app
 from archiver.cli.event_loop import run_until_signal
 from archiver.cli.terminal import write_row, write_table
 from archiver.config import Settings
@@ -27,18 +28,23 @@ def _ask() -> str:
     return sys.stdin.readline().removesuffix("\n").removesuffix("\r")
 
 
+@asynccontextmanager
+async def _on_server(settings: Settings) -> AsyncIterator[App | None]:
+    """Open an archive whose password and cookies are on a database server.
+
+    Yield None if they are in files, for which the archive need not be opened.
+    """
+    if not settings.index:
+        yield None
+        return
+    async with open_app(settings, reads_only=True) as app:
+        yield app
+
+
 async def _set(settings: Settings, new: str | None) -> None:
-    """Store the password in the database if there is one, for all machines, else in the folder."""
-    async with AsyncExitStack() as stack:
-        if settings.index:
-            app = await stack.enter_async_context(open_app(settings, reads_only=True))
-            access = app.access
-        else:
-            access = AccessControl(settings.data, settings.password)
-        if new is None:
-            await access.remove_password()
-        else:
-            await access.set_password(new)
+    async with _on_server(settings) as app:
+        access = app.access if app else AccessControl(settings.data, settings.password)
+        await (access.remove_password() if new is None else access.set_password(new))
     click.echo("Password removed." if new is None else "Password set.")
 
 
@@ -53,12 +59,8 @@ def cookies(settings: Settings, *, file: Path | None = None, remove: str = "") -
 
 
 async def _change(settings: Settings, content: bytes | None, remove: str) -> None:
-    async with AsyncExitStack() as stack:
-        if settings.index:
-            app = await stack.enter_async_context(open_app(settings, reads_only=True))
-            stored = app.cookie_settings
-        else:
-            stored = CookieSettings(settings.data)
+    async with _on_server(settings) as app:
+        stored = app.cookie_settings if app else CookieSettings(settings.data)
         await _change_stored(stored, content, remove)
 
 

@@ -19,7 +19,6 @@ from archiver.cli.options import (
     EXTRACTING,
     AddCommand,
     Command,
-    ImportCommand,
     Program,
     export,
     help_option,
@@ -42,12 +41,6 @@ def _write_language(_: click.Context, formatter: click.HelpFormatter) -> None:
         formatter.write_dl(rows)
     formatter.write_paragraph()
     formatter.write_text(f"Dates: {language.dates}. All in UTC.")
-
-
-class SearchCommand(Command):
-    """Command ``archiver search``, with ``--help-words``."""
-
-    further = help_option("--help-words", "the search syntax", _write_language)
 
 
 @click.command(cls=Command)
@@ -256,7 +249,7 @@ def add() -> None:
     """
 
 
-@cli.command("import", cls=ImportCommand)
+@cli.command("import", cls=Command)
 @import_options
 @runs("cli.imports.import_file", CRAWLING, creates_archive=True)
 def import_() -> None:
@@ -493,10 +486,11 @@ def feeds() -> None:
     """
 
 
-@cli.command(cls=SearchCommand)
+@cli.command(cls=Command)
 @click.argument("words", nargs=-1, required=True)
 @click.option("--exit-status", is_flag=True, help="Exit with 1 if nothing is found, as grep does.")
 @list_options
+@help_option("--help-words", "the search syntax", _write_language)
 @runs("cli.listing.listing")
 def search() -> None:
     """Search entries.

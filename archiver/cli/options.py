@@ -54,18 +54,12 @@ class SettingOption(click.Option):
 class Command(click.Command):
     """Command with a short ``--help``; settings are listed by ``--help-settings``."""
 
-    further: click.Option | None = None
-    """Option that prints another long help text."""
-
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Return its own options, those of its settings, and the options that print long help.
+        """Return its own options and those of its settings.
 
         Options of settings are created here, since most commands are defined but not run.
         """
-        names: tuple[str, ...] = getattr(self.callback, _NAMES, ())
-        settings = [*map(_option, names), _HELP_SETTINGS] if names else []
-        further = [self.further] if self.further else []
-        return [*super().get_params(ctx), *further, *settings]
+        return [*super().get_params(ctx), *map(_option, getattr(self.callback, _NAMES, ()))]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write its own options, ``--data`` and the settings marked as ``first``."""
@@ -97,8 +91,8 @@ def _is_setting(each: click.Parameter) -> bool:
 
 def help_option(
     name: str, shows: str, write: Callable[[click.Context, click.HelpFormatter], None]
-) -> click.Option:
-    """Create a flag that prints a long help text and exits.
+) -> Callable[[_Body], _Body]:
+    """Return a decorator for a flag that prints a long help text and exits.
 
     Args:
         name: the flag, such as ``--help-settings``.
@@ -113,8 +107,8 @@ def help_option(
             click.echo(formatter.getvalue().strip("\n"))
             ctx.exit()
 
-    return click.Option(
-        [name],
+    return click.option(
+        name,
         is_flag=True,
         is_eager=True,
         expose_value=False,
@@ -126,11 +120,6 @@ def help_option(
 def _write_settings(ctx: click.Context, formatter: click.HelpFormatter) -> None:
     if isinstance(ctx.command, Command):
         ctx.command.format_settings(ctx, formatter)
-
-
-_HELP_SETTINGS = help_option(
-    "--help-settings", "the settings, with their environment variables", _write_settings
-)
 
 
 def flag(name: str) -> str:
@@ -175,7 +164,8 @@ def with_settings(
 
         setattr(called, _NAMES, names)
         setattr(called, _FIRST, first)
-        return called
+        what = "the settings, with their environment variables"
+        return help_option("--help-settings", what, _write_settings)(called)
 
     return decorate
 
@@ -302,13 +292,8 @@ def _write_formats(_: click.Context, formatter: click.HelpFormatter) -> None:
         formatter.write_dl([(each.name, each.origin) for each in formats])
 
 
-class ImportCommand(Command):
-    """Command ``archiver import``, with ``--help-formats``."""
-
-    further = help_option("--help-formats", "the supported formats", _write_formats)
-
-
 import_options = _together(
+    help_option("--help-formats", "the supported formats", _write_formats),
     click.option(
         "--column",
         "columns",

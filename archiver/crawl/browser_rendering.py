@@ -178,9 +178,7 @@ class Chromium:
     async def _gate(self, browser: Browser, traffic: Traffic) -> AsyncIterator[int]:
         """Open a gate, the proxy for all requests of one page, and yield the port of the gate."""
         listening, port = await browser.gate_socket()
-        handlers = GateHandlers(
-            traffic.respond, partial(connect, self._services.fetcher, self._services.settings)
-        )
+        handlers = GateHandlers(traffic.respond, partial(connect, self._services.fetcher))
         serving = asyncio.create_task(
             Gate(listening, self._key.tls, handlers).serve(), name="browser-gate"
         )

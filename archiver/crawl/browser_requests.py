@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 
 from archiver.browser.request_gate import ForwardedResponse
+from archiver.config import MAX_RETRY_AFTER
 from archiver.crawl.fetch import MAX_PAUSE_WITHIN_A_PAGE, PARSED_BYTES
 from archiver.crawl.rendering_policy import BrowserServices
 from archiver.crawl.retry_policy import retry_after_seconds
@@ -275,8 +276,7 @@ class Traffic:
             exchange.status, exchange.header("retry-after"), datetime.now(UTC)
         )
         if wait:
-            most = self._services.settings.max_retry_after
-            self._services.throttle.pause(host(request.url), min(wait, most))
+            self._services.throttle.pause(host(request.url), min(wait, MAX_RETRY_AFTER))
         exchange = _marked(request, exchange)
         ref = await self._services.recorder.keep(exchange)
         if not exchange.is_shown:

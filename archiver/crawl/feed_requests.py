@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 
+from archiver.config import MAX_REDIRECTS
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.fetch import read, send_politely
 from archiver.crawl.retry_policy import status_failure
@@ -71,7 +72,7 @@ async def request_feed(
     validators = {"If-None-Match": etag, "If-Modified-Since": modified}
     headers = tuple((name, value) for name, value in validators.items() if value)
     current, is_permanent, initiators, jar = url, True, frozenset[str](), VisitCookies()
-    for _ in range(context.settings.max_redirects + 1):
+    for _ in range(MAX_REDIRECTS + 1):
         initiators |= {host(current)}
         request = OutgoingRequest(current, headers=headers, initiators=initiators, jar=jar)
         exchange = await send_politely(context, request, is_delayed=True, max_pause=0)

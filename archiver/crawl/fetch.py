@@ -5,6 +5,7 @@ import math
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
+from archiver.config import MAX_RETRY_AFTER
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.record_building import capture_with, payload_of
 from archiver.crawl.retry_policy import retry_after_seconds
@@ -109,7 +110,7 @@ async def send_politely(
             raise
         context.dead.responded(name)
     if requested := _requested_pause(exchange):
-        context.throttle.pause(name, min(requested, context.settings.max_retry_after))
+        context.throttle.pause(name, min(requested, MAX_RETRY_AFTER))
     return exchange
 
 

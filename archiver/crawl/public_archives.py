@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from http import HTTPStatus
 
+from archiver.config import MAX_REDIRECTS
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.fetch import fetch, read, send_politely
 from archiver.crawl.icons_and_thumbnails import make_fetched_previews
@@ -271,7 +272,7 @@ class PublicArchiveFetcher:
             list[_Step](),
             set[str](),
         )
-        for _ in range(self._context.settings.max_redirects + 1):
+        for _ in range(MAX_REDIRECTS + 1):
             got = await fetch_memento(self._context, archive_url, url)
             bodies.callback(got.exchange.body.close)
             alternatives += got.further

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
+from archiver.config import MAX_REDIRECTS
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.fetch import fetch, read_stored
 from archiver.crawl.visit_result import FetchedResponse
@@ -40,7 +41,7 @@ async def read_nearest(
     Raises:
         StoreError: the index can't be read.
     """
-    for _ in range(context.settings.max_redirects + 1):
+    for _ in range(MAX_REDIRECTS + 1):
         async with context.db.read() as conn:
             capture = await captures.nearest(conn, url, timestamp, exact_only=True)
         response = await read_stored(context, capture) if capture else None
@@ -409,7 +410,7 @@ class Requisites:
         Stored captures replace requests, up to the first redirect target without a stored capture.
         """
         hosts = frozenset[str]()
-        for _ in range(self._context.settings.max_redirects + 1):
+        for _ in range(MAX_REDIRECTS + 1):
             hosts |= {host(request.url)}
             response = await read_stored(self._context, stored) if stored else None
             if response is None:

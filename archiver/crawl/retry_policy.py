@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 
-from archiver.config import Settings
+from archiver.config import MAX_RETRY_AFTER, Settings
 from archiver.http.urls import host
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import Lease
@@ -18,7 +18,7 @@ def retry_at(failure: Failure, lease: Lease, settings: Settings, now: datetime) 
     if not failure.transient or lease.attempts >= settings.retries:
         return None
     requested = failure.retry_after or 0.0
-    if requested > settings.max_retry_after:
+    if requested > MAX_RETRY_AFTER:
         return None
     delay = settings.retry_delay * BACKOFF**lease.attempts
     return now + timedelta(seconds=max(delay, requested))

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from archiver.config import MAX_REDIRECTS
 from archiver.crawl.article_extraction import read_whole
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.fetch import fetch, read_stored, recent_captures
@@ -314,7 +315,7 @@ class RedirectChain:
         It may not if it was already requested with the same cookies, or after too many redirects.
         """
         is_new = (url, self._jar.of(url)) not in self._seen
-        return is_new and len(self._seen) <= self._context.settings.max_redirects
+        return is_new and len(self._seen) <= MAX_REDIRECTS
 
     async def _fetch(self, url: str) -> FetchedResponse:
         self._initiators |= {host(url)}

@@ -19,7 +19,7 @@ from aiohttp import (
 from aiohttp.abc import AbstractResolver
 from aiohttp.connector import Connection
 
-from archiver.config import Settings
+from archiver.config import CONNECT_SECONDS, Settings
 from archiver.http.address_guard import AddressGuard, BlockedAddressError, GuardedResolver
 from archiver.http.connections import HttpConnection, close, use_http_connections
 from archiver.http.content_coding import ACCEPT_ENCODING
@@ -71,7 +71,7 @@ class Fetcher:
                 hdrs.ACCEPT_LANGUAGE: "en,*;q=0.5",
             },
         )
-        self._timeout = ClientTimeout(total=None, sock_connect=settings.connect_timeout)
+        self._timeout = ClientTimeout(total=None, sock_connect=CONNECT_SECONDS)
         self._connector: TCPConnector | None = None
 
     async def __aenter__(self) -> Self:

@@ -11,7 +11,7 @@ from aiohttp import (
     InvalidURL,
 )
 
-from archiver.config import Settings
+from archiver.config import CONNECT_SECONDS, Settings
 from archiver.errors import FetchError, InvalidResponse
 from archiver.http.address_guard import BlockedAddressError
 from archiver.http.urls import host
@@ -27,7 +27,7 @@ def fetch_error(url: str, settings: Settings, error: Exception) -> FetchError:
         return FetchError(
             Failure(
                 FailureKind.TIMEOUT,
-                f"{host(url)} did not respond in time (limits: {settings.connect_timeout:g} s to "
+                f"{host(url)} did not respond in time (limits: {CONNECT_SECONDS:g} s to "
                 f"connect, {settings.read_timeout:g} s without data, {settings.fetch_timeout:g} "
                 "s in total).",
             )

@@ -100,7 +100,7 @@ async def gate_client(crawl) -> AsyncIterator[GateClient]:
         traffic = Traffic(means, None, frozenset())
         listening = socket.create_server(("127.0.0.1", 0))
         port = listening.getsockname()[1]
-        handlers = GateHandlers(traffic.respond, partial(connect, fetcher, context.settings))
+        handlers = GateHandlers(traffic.respond, partial(connect, fetcher))
         serving = asyncio.create_task(Gate(listening, key.tls, handlers).serve())
         client = GateClient(port, traffic, names)
         yield client
@@ -184,9 +184,7 @@ async def test_an_untrusted_certificate_of_a_websocket_is_refused(crawl):
     async with server:
         port = server.sockets[0].getsockname()[1]
         with pytest.raises(FetchError, match="certificate"):
-            await connect(
-                crawl.context.fetcher, crawl.context.settings, "127.0.0.1", port, is_tls=True
-            )
+            await connect(crawl.context.fetcher, "127.0.0.1", port, is_tls=True)
 
 
 def masked(text: bytes) -> bytes:

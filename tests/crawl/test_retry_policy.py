@@ -10,7 +10,7 @@ from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import EntryRef, Lease
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
-SETTINGS = Settings(retries=2, retry_delay=5, max_retry_after=3600)
+SETTINGS = Settings(retries=2, retry_delay=5)
 
 
 def lease(attempts):

@@ -78,7 +78,7 @@ async def test_rules_of_sites_are_stored_beside_the_settings_and_keep_each_other
     await preferences.set_site_rule("b.example", {"delay": "2.5", "never_save": "true"})
     await preferences.set_site_rule("a.example", {"render": "always", "user_agent": "Mine/1"})
     await preferences.set_site_rule("b.example", {"delay": "", "render": "never"})
-    await preferences.change({"retry_delay": "1"})
+    await preferences.change({"page_timeout": "60"})
     for wrong in ({"delay": "-1"}, {"render": "x"}, {"colour": "red"}, {"user_agent": "a\nb"}):
         with pytest.raises(InputError):
             await preferences.set_site_rule("b.example", wrong)
@@ -89,5 +89,5 @@ async def test_rules_of_sites_are_stored_beside_the_settings_and_keep_each_other
     }
     assert [await preferences.remove_site_rule("a.example") for _ in range(2)] == [True, False]
     assert await preferences.remove_site_rule("b.example")
-    assert (reread(settings).bin_days, reread(settings).retry_delay) == (3, 1)
+    assert (reread(settings).bin_days, reread(settings).page_timeout) == (3, 60)
     assert await preferences.site_rules() == {}
