@@ -25,13 +25,14 @@ from archiver.errors import InputError
 from archiver.formats.json_output import to_document
 from archiver.http.timestamps import in_utc, write_iso
 from archiver.model.annotation import Annotation, AnnotationChange
+from archiver.model.deletion import Deleted
 from archiver.model.job import Job, State
 from archiver.model.listing import ListingQuery
 from archiver.model.message import counted
 from archiver.model.page import UNREAD
 from archiver.model.rendering import Rendering
 from archiver.model.seed import QueuedSeed
-from archiver.services.deletion import Deleted, Restored
+from archiver.services.deletion import Restored
 from archiver.services.entries import EntryDetail, SnapshotDetail
 
 MAX_REPORTED = 200

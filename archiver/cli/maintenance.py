@@ -23,7 +23,7 @@ from archiver.services.fixity import Progress
 from archiver.services.health import store_check
 from archiver.services.migration import migrate
 from archiver.services.preferences import Preferences
-from archiver.services.reindex import ReindexProgress, ReindexReport, reindex
+from archiver.services.reindex import ReindexReport, reindex
 
 
 async def compact(settings: Settings, *, dry_run: bool, empty_bin: bool) -> None:
@@ -142,8 +142,8 @@ async def rebuild(settings: Settings) -> None:
 async def _with_progress(settings: Settings, *, accept_missing: bool) -> ReindexReport:
     with progress_bar("Reading") as bar:
 
-        def on_progress(now: ReindexProgress) -> None:
-            bar.show(done=0, now=f"{now.records:,} records, {now.snapshots:,} snapshots")
+        def on_progress(records: int, snapshots: int) -> None:
+            bar.show(done=0, now=f"{records:,} records, {snapshots:,} snapshots")
 
         return await reindex(settings, on_progress, accept_missing=accept_missing)
 
@@ -184,7 +184,7 @@ async def run_migrate(settings: Settings, *, to: Sequence[str], remove: bool) ->
             settings,
             remove=remove,
             on_segment=lambda name: bar.show(done=0, now=name),
-            on_index=lambda now: bar.show(done=0, now=f"{now.records:,} records"),
+            on_index=lambda records, _: bar.show(done=0, now=f"{records:,} records"),
         )
     write_row("segments moved", str(moved))
     if index:

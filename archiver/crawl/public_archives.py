@@ -28,9 +28,9 @@ from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import Lease
 from archiver.model.page import Discovery
 from archiver.model.rendering import Rendering
+from archiver.replay.memento import Memento
 from archiver.replay.memento_client import (
     MementoAddress,
-    PublicMemento,
     moment_of,
     named_mementos,
     nearest_first,
@@ -62,19 +62,17 @@ class FoundMemento:
     exchange: Exchange
     url: str
     address: MementoAddress | None
-    further: tuple[PublicMemento, ...]
+    further: tuple[Memento, ...]
 
 
-async def locate(
-    context: CrawlContext, gate: str, url: str, moment: datetime
-) -> Sequence[PublicMemento]:
+async def locate(context: CrawlContext, gate: str, url: str, moment: datetime) -> Sequence[Memento]:
     """Ask a TimeGate for a URL; return the mementos that it redirects or links to, if any.
 
     Raises:
         FetchError: the TimeGate can't be reached.
     """
     archive_url, headers = gate + url, (("Accept-Datetime", http_date(moment)),)
-    mementos: list[PublicMemento] = []
+    mementos: list[Memento] = []
     for _ in range(MAX_STEPS):
         exchange = await _ask(context, archive_url, headers)
         exchange.body.close()
@@ -82,13 +80,13 @@ async def locate(
         mementos += named_mementos(exchange.headers, archive_url, now)
         if at := moment_of(exchange.headers, now):
             location = join(archive_url, exchange.header("content-location") or archive_url)
-            return [PublicMemento(location or archive_url, at), *mementos]
+            return [Memento(location or archive_url, at), *mementos]
         target = redirect_target(archive_url, exchange.status, exchange.headers)
         if target is None:
             # pywb shows the memento in a frame, and links to it in the Link header.
             return mementos if exchange.status == HTTPStatus.OK else []
         if address := read_address(target):
-            return [PublicMemento(target, to_datetime(address.timestamp)), *mementos]
+            return [Memento(target, to_datetime(address.timestamp)), *mementos]
         archive_url = target
     return []
 
@@ -209,12 +207,12 @@ class PublicArchiveFetcher:
             mementos = await self._locate(without_route(lease.entry.url), moment)
             return await self._fetch_nearest(without_route(lease.entry.url), mementos, moment)
 
-    async def _locate(self, url: str, moment: datetime) -> list[PublicMemento]:
+    async def _locate(self, url: str, moment: datetime) -> list[Memento]:
         """Return the mementos of a URL in all archives, the nearest to ``moment`` first."""
         gates = self._context.settings.rescue
         if not gates:
             raise FetchError(OFF)
-        mementos: list[PublicMemento] = []
+        mementos: list[Memento] = []
         temporary: Failure | None = None
         for gate in gates:
             try:
@@ -225,26 +223,22 @@ class PublicArchiveFetcher:
             raise FetchError(_not_rescued(temporary) if temporary else _not_archived(gates))
         return nearest_first(mementos, moment)
 
-    async def _fetch_nearest(
-        self, url: str, waiting: list[PublicMemento], moment: datetime
-    ) -> Visit:
+    async def _fetch_nearest(self, url: str, waiting: list[Memento], moment: datetime) -> Visit:
         tried: dict[str, Failure] = {}
         while waiting and len(tried) < MAX_TRIED:
             memento = waiting.pop(0)
-            if memento.address in tried:
+            if memento.uri in tried:
                 continue
-            alternatives: list[PublicMemento] = []
+            alternatives: list[Memento] = []
             try:
                 return await self._fetch_page(url, memento, alternatives)
             except FetchError as error:
-                tried[memento.address] = error.failure
+                tried[memento.uri] = error.failure
                 waiting = nearest_first([*waiting, *alternatives], moment)
         temporary = next((each for each in tried.values() if each.transient), None)
         raise FetchError(_not_rescued(temporary) if temporary else _no_page(tried))
 
-    async def _fetch_page(
-        self, url: str, memento: PublicMemento, alternatives: list[PublicMemento]
-    ) -> Visit:
+    async def _fetch_page(self, url: str, memento: Memento, alternatives: list[Memento]) -> Visit:
         """Fetch the page of a memento; further mementos are added to ``alternatives``.
 
         Raises:
@@ -263,12 +257,12 @@ class PublicArchiveFetcher:
         return await self._read(page, discovery, refs[0], steps[0].response.at, last)
 
     async def _follow(
-        self, url: str, memento: PublicMemento, alternatives: list[PublicMemento], bodies: ExitStack
+        self, url: str, memento: Memento, alternatives: list[Memento], bodies: ExitStack
     ) -> tuple[list[_Step], FoundMemento]:
         """Fetch the responses from a URL to its page, following redirects within the archive."""
-        address = read_address(memento.address)
+        address = read_address(memento.uri)
         archive_url, steps, visited = (
-            address.raw if address else memento.address,
+            address.raw if address else memento.uri,
             list[_Step](),
             set[str](),
         )
@@ -284,7 +278,7 @@ class PublicArchiveFetcher:
                 return steps, got
             if url in visited or got.address is None:
                 break
-            archive_url = got.address.of(url).raw
+            archive_url = replace(got.address, url=url).raw
         message = f"The copy at {host(archive_url)} redirects too many times."
         raise FetchError(Failure(FailureKind.TOO_MANY_REDIRECTS, message))
 
@@ -319,7 +313,7 @@ class PublicArchiveFetcher:
         """Fetch a requisite from the archive of a memento, at the memento's time."""
         address = source.address
         if address and address.has_raw_form:
-            got = await fetch_memento(self._context, address.of(url).raw, url)
+            got = await fetch_memento(self._context, replace(address, url=url).raw, url)
             response = await read(self._context, got.exchange)
             return replace(response, ref=await self._keep(_Step(got.exchange, response)))
         if host(url) == host(source.url):

@@ -8,7 +8,6 @@ or a rebuild fills these tables, since maintaining them would slow down every cr
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import md5
 from typing import Any
@@ -47,7 +46,7 @@ from archiver.db.statements import OnConflict, insert_rows
 from archiver.http.media_types import GENERIC_TYPES
 from archiver.http.surt import surt_key
 from archiver.http.timestamps import to_datetime
-from archiver.model.capture import Capture, Location, PayloadDigest, RecordId, Timestamp
+from archiver.model.capture import Capture, KeyRange, Location, PayloadDigest, RecordId, Timestamp
 
 _LABEL = "sha256:"
 
@@ -409,24 +408,6 @@ async def in_segment(
 
 
 _KEYS = (capture.c.surt, capture.c.timestamp, capture.c.id)
-
-
-@dataclass(frozen=True, slots=True)
-class KeyRange:
-    """Range of captures in the order of SURT and time.
-
-    Attributes:
-        first_key: first SURT of the range.
-        last_key: SURT at which the range ends; all SURTs in the range are smaller.
-        first, last: first and last timestamp of the range as integers.
-        newest_first: whether to read the range from its end.
-    """
-
-    first_key: str
-    last_key: str
-    first: int = 0
-    last: int = 99991231235959
-    newest_first: bool = False
 
 
 Place = tuple[str, int, int]

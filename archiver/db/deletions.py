@@ -39,21 +39,12 @@ from archiver.db.schema import (
 )
 from archiver.http.timestamps import to_datetime
 from archiver.model.capture import HashUrl, Timestamp
-from archiver.model.deletion import RANDOM_BITS, BinnedItem
+from archiver.model.deletion import RANDOM_BITS, BinnedItem, Deleted
 from archiver.model.job import State
 
 _LAST = "last deletion"
 _BULK = 1
 _TAGS, _LISTS = "tags", "lists"
-
-
-@dataclass(frozen=True, slots=True)
-class DeletionSize:
-    """Number (id) of a deletion, and how many of its entries and snapshots are still in the bin."""
-
-    id: int
-    entries: int
-    snapshots: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +80,8 @@ async def begin(conn: AsyncConnection, now: datetime) -> int:
     return number
 
 
-async def size(conn: AsyncConnection, number: int) -> DeletionSize | None:
-    """Return the size of a deletion; None if none of its items are in the bin."""
+async def size(conn: AsyncConnection, number: int) -> Deleted | None:
+    """Return what of a deletion is still in the bin; None if there is nothing."""
     entries, snapshots = [
         (
             await conn.execute(
@@ -99,7 +90,7 @@ async def size(conn: AsyncConnection, number: int) -> DeletionSize | None:
         ).scalar_one()
         for table in (entry_table, snapshot_table)
     ]
-    return DeletionSize(number, entries, snapshots) if entries or snapshots else None
+    return Deleted(number, entries, snapshots) if entries or snapshots else None
 
 
 async def delete_entries(

@@ -68,6 +68,24 @@ class Capture:
     is_chunked: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class KeyRange:
+    """Range of captures in the order of SURT and time.
+
+    Attributes:
+        first_key: first SURT of the range.
+        last_key: SURT at which the range ends; all SURTs in the range are smaller.
+        first, last: first and last timestamp of the range as integers.
+        newest_first: whether to read the range from its end.
+    """
+
+    first_key: str
+    last_key: str
+    first: int = 0
+    last: int = 99991231235959
+    newest_first: bool = False
+
+
 @dataclass(slots=True)
 class CaptureRef:
     """Reference from a snapshot record to a capture, which may not be stored yet."""

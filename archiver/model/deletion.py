@@ -98,6 +98,21 @@ def first_id_after(number: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
+class Deleted:
+    """Result of a deletion.
+
+    Attributes:
+        id: number of the deletion, which can be undone until compaction erases it.
+        entries: number of deleted entries.
+        snapshots: number of deleted snapshots, including those of the entries.
+    """
+
+    id: int
+    entries: int
+    snapshots: int
+
+
+@dataclass(frozen=True, slots=True)
 class BinnedItem:
     """A deleted entry or snapshot that can be restored.
 

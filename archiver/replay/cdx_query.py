@@ -14,6 +14,7 @@ import re2
 from archiver.errors import InputError, InvalidUrl
 from archiver.http.surt import shortened, surt
 from archiver.http.urls import parse_url
+from archiver.model.capture import KeyRange
 
 FIELDS = ("urlkey", "timestamp", "original", "mimetype", "statuscode", "digest", "length")
 """Default fields of a row, in order."""
@@ -177,7 +178,6 @@ BLOCK_CAPTURES = 3000
 """Number of captures in a block; a page consists of blocks."""
 MAX_BLOCKS = 50
 """Default and maximum number of blocks in a page."""
-FIRST, LAST = 0, 99991231235959
 _PERIOD = re.compile(r"[0-9]{1,14}")
 _YES, _NO = ("true", "1", "yes", "on"), ("", "false", "0", "no", "off")
 _PARAMETERS = frozenset(
@@ -219,17 +219,14 @@ class Paging:
 
 
 @dataclass(frozen=True, slots=True)
-class CdxQuery:
-    """A parsed CDX query.
+class CdxQuery(KeyRange):
+    """A parsed CDX query: the range of captures to read, and what of it to return.
 
     Attributes:
-        first_key, last_key: range of SURT keys; the end is exclusive.
-        first, last: inclusive range of timestamps, as 14-digit integers.
         filters: all must match.
         fields: fields of a row, in order.
         limit: maximum number of rows.
         offset: number of rows to skip.
-        newest_first: iterate over the keys in descending order.
         from_end: return the last ``limit`` rows, in ascending order.
         closest: a timestamp; rows are sorted by their distance from it.
         collapse: (field, length) pairs: adjacent rows with the same prefix of that length are
@@ -241,15 +238,10 @@ class CdxQuery:
         pywb: use the dialect of pywb.
     """
 
-    first_key: str
-    last_key: str
-    first: int = FIRST
-    last: int = LAST
     filters: tuple[Filter, ...] = ()
     fields: tuple[str, ...] = FIELDS
     limit: int = MAX_ROWS
     offset: int = 0
-    newest_first: bool = False
     from_end: bool = False
     closest: str = ""
     collapse: tuple[tuple[str, int], ...] = ()
@@ -283,7 +275,8 @@ def parse_cdx_query(parameters: Mapping[str, Sequence[str]], *, pywb: bool = Fal
         ),
         limit=min(abs(limit), MAX_ROWS),
         offset=_number(parameters, "offset", 0, least=0),
-        newest_first=_first_value(parameters, "sort") == "reverse" or _flag(parameters, "reverse"),
+        # The last rows are read from the end, and then reversed.
+        newest_first=_is_reverse(parameters) is not (limit < 0),
         from_end=limit < 0,
         closest=_closest(parameters),
         collapse=_collapses(parameters),
@@ -295,6 +288,10 @@ def parse_cdx_query(parameters: Mapping[str, Sequence[str]], *, pywb: bool = Fal
     )
     _reject_contradictions(query, match)
     return query
+
+
+def _is_reverse(parameters: Mapping[str, Sequence[str]]) -> bool:
+    return _first_value(parameters, "sort") == "reverse" or _flag(parameters, "reverse")
 
 
 def _reject_unknown(parameters: Mapping[str, Sequence[str]], names: frozenset[str]) -> None:
@@ -362,9 +359,7 @@ def _limit(parameters: Mapping[str, Sequence[str]]) -> int:
 
 
 def _timestamp_bound(text: str, name: str, filler: str) -> int:
-    if not text:
-        return FIRST if filler == "0" else LAST
-    if not _PERIOD.fullmatch(text):
+    if text and not _PERIOD.fullmatch(text):
         raise InputError(f"{name} must be the first 1 to 14 digits of a timestamp.")
     return int(text.ljust(14, filler))
 

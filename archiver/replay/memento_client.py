@@ -6,7 +6,7 @@ this program; with the modifier ``id_`` they return the archived bytes unchanged
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from archiver.errors import InputError, InvalidUrl
@@ -14,6 +14,7 @@ from archiver.http.headers import link_values
 from archiver.http.timestamps import parse_accept_datetime, to_datetime, to_timestamp
 from archiver.http.urls import host, join, parse_url
 from archiver.model.capture import Timestamp
+from archiver.replay.memento import Memento
 
 FIRST_YEAR = 1990
 """The year before the first web page was published."""
@@ -33,19 +34,6 @@ _TRANSFER_HEADERS = frozenset(
 _UNPREFIXED_HEADERS = frozenset({"content-type", "content-language", "last-modified"})
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9a-z-]{1,128}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-
-
-@dataclass(frozen=True, slots=True)
-class PublicMemento:
-    """A memento that a public archive lists.
-
-    Attributes:
-        address: URI-M of the memento.
-        at: Memento-Datetime (aware, UTC).
-    """
-
-    address: str
-    at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +57,6 @@ class MementoAddress:
     def has_raw_form(self) -> bool:
         """Return whether the archive serves unmodified content."""
         return host(self.prefix).removeprefix("www.") not in _WITHOUT_RAW_FORM
-
-    def of(self, url: str) -> "MementoAddress":
-        """Return the URI-M for the same timestamp and another URL."""
-        return replace(self, url=url)
 
 
 def read_address(uri: str) -> MementoAddress | None:
@@ -115,7 +99,7 @@ def moment_of(headers: Iterable[tuple[str, str]], now: datetime) -> datetime | N
 
 def named_mementos(
     headers: Iterable[tuple[str, str]], base: str, now: datetime
-) -> Iterator[PublicMemento]:
+) -> Iterator[Memento]:
     """Yield the mementos in the ``Link`` headers of a response (RFC 7089 §2.2.4)."""
     field = ", ".join(value for name, value in headers if name == "link")[:MAX_LINK_BYTES]
     for reference, parameters in link_values(field):
@@ -124,7 +108,7 @@ def named_mementos(
         address = join(base, reference)
         moment = moment_of([("memento-datetime", parameters.get("datetime", ""))], now)
         if address and moment:
-            yield PublicMemento(address, moment)
+            yield Memento(address, moment)
 
 
 def original_head(
@@ -165,7 +149,7 @@ def original_head(
     return "\r\n".join((*lines, "", "")).encode("latin-1", "replace")
 
 
-def nearest_first(mementos: Iterable[PublicMemento], moment: datetime) -> list[PublicMemento]:
+def nearest_first(mementos: Iterable[Memento], moment: datetime) -> list[Memento]:
     """Return the mementos without duplicates, sorted by their distance from a time."""
-    unique = {to_timestamp(each.at) + each.address: each for each in mementos}
+    unique = {to_timestamp(each.at) + each.uri: each for each in mementos}
     return sorted(unique.values(), key=lambda each: abs(each.at - moment))

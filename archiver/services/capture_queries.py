@@ -5,17 +5,17 @@ import json
 import math
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from zlib import crc32
 
 from archiver.db import captures
-from archiver.db.captures import KeyRange, Place, Placed
+from archiver.db.captures import Place, Placed
 from archiver.db.engine import Database
 from archiver.errors import InputError, NotInArchive
 from archiver.http.surt import surt_key
 from archiver.http.timestamps import FIRST, LAST, middle_of, to_datetime, to_timestamp
-from archiver.model.capture import Capture, Timestamp
+from archiver.model.capture import Capture, KeyRange, Timestamp
 from archiver.replay.cdx_query import BLOCK_CAPTURES, RESOLVED, CdxQuery
 from archiver.replay.cdx_rows import CdxWriter, Originals, Row, Selection
 
@@ -46,15 +46,8 @@ def _is_before(place: Place, until: Place | None, key_range: KeyRange) -> bool:
     return place > until if key_range.newest_first else place < until
 
 
-@dataclass(frozen=True, slots=True)
-class CdxRange:
-    """Captures between two positions, both exclusive.
-
-    The iteration begins after ``after`` and ends before ``until``; None means no limit.
-    """
-
-    after: Place | None = None
-    until: Place | None = None
+_Bounds = tuple[Place | None, Place | None]
+"""The position after which an iteration begins, and the one before which it ends."""
 
 
 def before(place: Place) -> Place:
@@ -98,14 +91,21 @@ class Cdx:
             yield await self._page_count(query)
             return
         start = await self._place_of(query.paging.resume_key)
-        page_range = await self._requested_range(query)
-        if page_range is None:
+        bounds = await self._bounds(query)
+        if bounds is None:
             return
         selection, writer = Selection(query), CdxWriter(query)
-        if query.collapse and query.paging.number and not start:
-            selection.prime(await self._before(query, page_range))
+        if query.collapse and query.paging.number and bounds[0] and not start:
+            selection.prime(await self._before(query, bounds[0]))
+        if start:
+            bounds = _with_itself(query, start), bounds[1]
         empty = True
-        async with aclosing(self._rows(query, selection, page_range, start)) as batches:
+        found = (
+            self._by_distance(query, start)
+            if query.closest
+            else iterate_captures(self._db, query, *bounds)
+        )
+        async with aclosing(self._rows(query, selection, found)) as batches:
             async for rows in batches:
                 empty = False
                 yield writer.rows(rows)
@@ -123,45 +123,41 @@ class Cdx:
     async def _pages(self, query: CdxQuery) -> tuple[int, int]:
         """Return (number of pages, number of blocks) of a query's result."""
         async with self._db.read() as conn:
-            count = await captures.count_in_range(conn, _range(query))
+            count = await captures.count_in_range(conn, query)
         blocks = math.ceil(count / self._block)
         return math.ceil(blocks / query.paging.blocks), blocks
 
-    async def _requested_range(self, query: CdxQuery) -> CdxRange | None:
-        """Return the requested range; None for a page after the last one.
+    async def _bounds(self, query: CdxQuery) -> _Bounds | None:
+        """Return the bounds of the requested page; None for a page after the last one.
 
         If captures are added while a client requests pages, a capture may be on two of them.
         """
         number, size = query.paging.number, query.paging.blocks * self._block
         if number is None:
-            return CdxRange()
+            return None, None
         async with self._db.read() as conn:
-            first = await captures.place_at(conn, _range(query), number * size)
-            end = await captures.place_at(conn, _range(query), (number + 1) * size)
+            first = await captures.place_at(conn, query, number * size)
+            end = await captures.place_at(conn, query, (number + 1) * size)
         if first:
-            return CdxRange(_with_itself(query, first), end)
+            return _with_itself(query, first), end
         if number and query.pywb:
             last = (await self._pages(query))[0] - 1
             raise InputError(f"Page {number} invalid: First Page is 0, Last Page is {last}")
-        return None if number else CdxRange()
+        return None if number else (None, None)
 
-    async def _before(
-        self, query: CdxQuery, page_range: CdxRange
-    ) -> list[tuple[str, Capture, int]]:
+    async def _before(self, query: CdxQuery, start: Place) -> list[tuple[str, Capture, int]]:
         """Return the captures just before a page, with which its first rows may collapse."""
-        if page_range.after is None:
-            return []
-        turned = replace(_range(query), newest_first=not query.newest_first)
-        edge = before(page_range.after) if query.newest_first else position_after(page_range.after)
+        turned = replace(query, newest_first=not query.newest_first)
+        edge = before(start) if query.newest_first else position_after(start)
         async with self._db.read() as conn:
             rows = await captures.in_range(conn, turned, after=edge, limit=MAX_BEFORE_PAGE)
         return [(place[0], capture, place[2]) for place, capture in reversed(rows)]
 
     async def _rows(
-        self, query: CdxQuery, selection: Selection, page_range: CdxRange, start: Place | None
+        self, query: CdxQuery, selection: Selection, found: AsyncGenerator[list[Placed], None]
     ) -> AsyncGenerator[list[Row], None]:
         last: list[Row] = []
-        async with aclosing(self._found(query, page_range, start)) as pages:
+        async with aclosing(found) as pages:
             async for page in pages:
                 originals = await self._originals(query, page)
                 listed = [(place[0], capture, place[2]) for place, capture in page]
@@ -174,17 +170,6 @@ class Cdx:
                     break
         if last:
             yield last[::-1]
-
-    def _found(
-        self, query: CdxQuery, page_range: CdxRange, start: Place | None
-    ) -> AsyncGenerator[list[Placed], None]:
-        """Yield batches of captures in the order of the query, from ``start`` on if it is set."""
-        if query.closest:
-            return self._by_distance(query, start)
-        key_range = _range(query)
-        if start:
-            page_range = replace(page_range, after=_with_itself(query, start))
-        return iterate_captures(self._db, key_range, after=page_range.after, until=page_range.until)
 
     async def _by_distance(
         self, query: CdxQuery, start: Place | None
@@ -242,16 +227,11 @@ class Cdx:
 
 def _with_itself(query: CdxQuery, place: Place) -> Place:
     """Return the position after which an iteration begins with the capture at ``place``."""
-    return position_after(place) if _range(query).newest_first else before(place)
+    return position_after(place) if query.newest_first else before(place)
 
 
 def _checksum(place: Place) -> str:
     return f"{crc32(place[0].encode()):08x}"
-
-
-def _range(query: CdxQuery) -> KeyRange:
-    backwards = query.newest_first is not query.from_end
-    return KeyRange(query.first_key, query.last_key, query.first, query.last, backwards)
 
 
 _Walk = tuple[KeyRange, Place | None]
@@ -264,9 +244,8 @@ def _sides(query: CdxQuery, moment: datetime, start: Place | None) -> tuple[_Wal
     the captures that come before it in the result are left out.
     """
     middle = int(to_timestamp(moment))
-    whole = _range(query)
-    older: _Walk = replace(whole, last=min(middle, whole.last), newest_first=True), None
-    newer: _Walk = replace(whole, first=max(middle + 1, whole.first)), None
+    older: _Walk = replace(query, last=min(middle, query.last), newest_first=True), None
+    newer: _Walk = replace(query, first=max(middle + 1, query.first)), None
     if start is None:
         return older, newer
     distance = abs(to_datetime(Timestamp(f"{start[1]:014d}")) - moment)

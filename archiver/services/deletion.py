@@ -13,7 +13,7 @@ from archiver.errors import InputError, NotFound
 from archiver.http.timestamps import to_datetime
 from archiver.http.urls import hash_url, is_hash_url, parse_entry_url
 from archiver.model.capture import Timestamp
-from archiver.model.deletion import BinnedItem
+from archiver.model.deletion import BinnedItem, Deleted
 from archiver.model.listing import ListingQuery
 from archiver.services.editing import row_id_batches
 from archiver.services.entries import find_entry
@@ -24,21 +24,6 @@ MAX_REFS = 10_000
 _LAST_NUMBER = (1 << 63) - 1
 BATCH = 250
 """Entries per transaction; between two transactions, other writers can take the write lock."""
-
-
-@dataclass(frozen=True, slots=True)
-class Deleted:
-    """Result of a deletion.
-
-    Attributes:
-        id: number of the deletion, which can be undone until compaction erases it.
-        entries: number of deleted entries.
-        snapshots: number of deleted snapshots, including those of the entries.
-    """
-
-    id: int
-    entries: int
-    snapshots: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +109,7 @@ class EntryDeletion:
     async def find(self, number: int) -> Deleted | None:
         """Return a deletion; None if it can't be undone any more."""
         async with self._db.read() as conn:
-            size = await deletions.size(conn, number)
-        return Deleted(size.id, size.entries, size.snapshots) if size else None
+            return await deletions.size(conn, number)
 
     async def bin(self, limit: int | None = None) -> list[BinnedItem]:
         """Return the deleted entries and snapshots in the bin, the last deleted first."""

@@ -13,7 +13,7 @@ from functools import partial
 from archiver.config import Settings
 from archiver.crawl.archive import forget_store, locations_of, open_archive, open_store_alone
 from archiver.errors import ConfigurationError
-from archiver.services.reindex import ReindexProgress, ReindexReport, reindex
+from archiver.services.reindex import OnProgress, ReindexReport, reindex
 
 _NOT_DIRECTLY = (
     "Segments cannot be moved from one store to another, nor while their index stays in the same "
@@ -26,7 +26,7 @@ async def migrate(
     *,
     remove: bool = False,
     on_segment: Callable[[str], None] = lambda _: None,
-    on_index: Callable[[ReindexProgress], None] = lambda _: None,
+    on_index: OnProgress = lambda _, __: None,
 ) -> tuple[int, ReindexReport | None]:
     """Move an archive to another location; can be interrupted and repeated.
 

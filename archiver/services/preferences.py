@@ -47,7 +47,6 @@ class Preference:
         is_fixed: whether a flag or environment variable sets the value.
         default: default value as text.
         kind: type of the value.
-        description: description of the setting, in English.
     """
 
     name: str
@@ -57,7 +56,6 @@ class Preference:
     is_fixed: bool
     default: str
     kind: Kind
-    description: str
 
 
 class InvalidValues(InputError):
@@ -242,7 +240,6 @@ def _preference(settings: Settings, running: Settings, name: str) -> Preference:
         name in settings.fixed,
         _text(name, setting.default),
         setting.kind,
-        setting.description,
     )
 
 

@@ -138,12 +138,8 @@ _IN_USE_ELSEWHERE = (
 log = get_log(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class ReindexProgress:
-    """Number of records read and snapshots indexed so far."""
-
-    records: int
-    snapshots: int
+OnProgress = Callable[[int, int], None]
+"""Function that is called with the number of records read and of snapshots indexed so far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +170,7 @@ class ReindexReport:
 
 async def reindex(
     settings: Settings,
-    on_progress: Callable[[ReindexProgress], None] = lambda _: None,
+    on_progress: OnProgress = lambda _, __: None,
     *,
     accept_missing: bool = False,
 ) -> ReindexReport:
@@ -208,7 +204,7 @@ async def reindex(
                     new,
                     store,
                     old,
-                    lambda now: on_progress(ReindexProgress(now.records, now.snapshots)),
+                    lambda now: on_progress(now.records, now.snapshots),
                     accept_missing=accept_missing,
                     bin_after=bin_limit(settings.bin_days, datetime.now(UTC)),
                 )

@@ -25,12 +25,12 @@ from archiver.db import (
     snapshots,
     tags_and_lists,
 )
-from archiver.db.captures import KeyRange
 from archiver.db.entries import Filters, Place
 from archiver.db.full_text import Phrase
 from archiver.db.query_sql import SearchContext, Split
 from archiver.db.schema import VIEW, capture_table, entry_table, snapshot_table
 from archiver.db.search import SearchRequest
+from archiver.model.capture import KeyRange
 from archiver.model.job import ChangeCursor, State
 from archiver.model.listing import Sort
 from archiver.search.query_fields import FIELDS

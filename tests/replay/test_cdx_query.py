@@ -101,7 +101,7 @@ def test_other_parameters_are_parsed():
                 collapse=["timestamp:4", "digest"], sort="reverse")  # fmt: skip
 
     assert query.fields == ("timestamp", "original")
-    assert (query.limit, query.from_end, query.newest_first) == (5, True, True)
+    assert (query.limit, query.from_end, query.newest_first) == (5, True, False)
     assert query.collapse == (("timestamp", 4), ("digest", 0))
     assert query.output is Output.JSON
     assert ask(url="a.example").fields == FIELDS

@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from archiver.http.headers import parse_head
-from archiver.replay.memento import memento, original, timegate, timemap, write_links
+from archiver.replay.memento import Memento, memento, original, timegate, timemap, write_links
 from archiver.replay.memento_client import (
-    PublicMemento,
     moment_of,
     named_mementos,
     nearest_first,
@@ -88,7 +87,7 @@ def test_mementos_in_a_response_are_found_nearest_first():
 
     results = [*named_mementos((("link", link),), WAYBACK, NOW)]
 
-    first = PublicMemento(
+    first = Memento(
         "https://web.archive.org/web/20120101000000/http://a.example/",
         datetime(2012, 1, 1, tzinfo=UTC),
     )

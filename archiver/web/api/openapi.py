@@ -17,6 +17,7 @@ from pydantic import TypeAdapter
 from archiver import __version__
 from archiver.formats.json_output import flattened_schema
 from archiver.model.annotation import AnnotationChange
+from archiver.model.deletion import Deleted
 from archiver.model.entry_list import EntryList
 from archiver.model.failure import FailureGroup
 from archiver.model.feed import FollowedFeed
@@ -32,7 +33,7 @@ from archiver.model.job import Job, QueueCounts
 from archiver.model.listing import Sort, Summary
 from archiver.model.message import Message
 from archiver.services.comparison import SnapshotDifference
-from archiver.services.deletion import Deleted, Restored
+from archiver.services.deletion import Restored
 from archiver.services.editing import Edited, TagInUse
 from archiver.services.entries import EntryDetail, SavedPage, SaveResult, SnapshotDetail
 from archiver.services.highlights import Highlighted, HighlightList

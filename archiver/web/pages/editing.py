@@ -11,10 +11,10 @@ from multidict import MultiMapping
 
 from archiver.errors import InputError, NotFound
 from archiver.model.annotation import AnnotationChange
+from archiver.model.deletion import Deleted
 from archiver.model.entry import Entry
 from archiver.model.listing import ListingQuery, Summary
 from archiver.model.message import Message
-from archiver.services.deletion import Deleted
 from archiver.services.editing import Edited
 from archiver.web import auth
 from archiver.web.api.json_http import list_query, parse_list_query, whole_number
