@@ -17,7 +17,6 @@ from playwright.async_api import Error
 
 from archiver.crawl import browser_rendering
 from archiver.model.rendering import Rendering
-from archiver.services.page_uploads import UploadMetadata
 from tests.recorded_browser import (
     HOSTILE_TOGETHER,
     RUN,
@@ -335,9 +334,7 @@ def hostile_mhtml(url, html):
 
 
 async def upload_page(runtime, name, content):
-    upload = await runtime.page_uploads.take(
-        io.BufferedReader(io.BytesIO(content)), UploadMetadata(name)
-    )
+    upload = await runtime.page_uploads.take(io.BufferedReader(io.BytesIO(content)), name)
     return (await runtime.entries.get(upload.hash_url)).entry
 
 

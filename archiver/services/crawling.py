@@ -3,7 +3,7 @@
 import asyncio
 import shutil
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -15,7 +15,7 @@ from archiver.crawl.pipeline import Pipeline
 from archiver.crawl.visit_result import VisitResult
 from archiver.db import counters, crawl_status, imports, jobs, queue, segment_rows
 from archiver.db.crawl_status import QueueLag, Share, WaitingHost
-from archiver.db.engine import Database
+from archiver.db.engine import AsyncConnection, Database
 from archiver.db.worker_locks import all_workers
 from archiver.errors import InputError
 from archiver.model.failure import Failure, FailureGroup, FailureKind
@@ -252,24 +252,13 @@ class CrawlStatus:
         """
         if not reason.strip():
             raise InputError("Choose which failures to retry.")
-        last = count = 0
-        while True:
-            async with self.context.db.write() as conn:
-                failed = await crawl_status.failed_of(
-                    conn, why=reason, after=last, limit=BATCH, import_id=import_id
-                )
-                if not failed:
-                    break
-                now = datetime.now(UTC)
-                new_jobs = await queue.enqueue(
-                    conn, failed, priority=_IMPORT_PRIORITY, now=now, import_id=import_id
-                )
-                await crawl_status.set_queued(conn, [*new_jobs])
-                if import_id is not None:
-                    await imports.count_failed_as_pending(conn, import_id, len(new_jobs))
-            last, count = failed[-1][0], count + len(new_jobs)
-        self.crawling.wake()
-        return count
+        return await self._queue(
+            lambda conn, after: crawl_status.failed_of(
+                conn, why=reason, after=after, limit=BATCH, import_id=import_id
+            ),
+            imports.count_failed_as_pending,
+            import_id,
+        )
 
     async def has_links(self, import_id: int) -> bool:
         """Return whether an import has entries saved as links."""
@@ -278,22 +267,39 @@ class CrawlStatus:
 
     async def capture_links(self, import_id: int) -> int:
         """Queue the entries of an import that are saved as links; return their number."""
-        count = 0
+        return await self._queue(
+            lambda conn, _: crawl_status.links_of(conn, import_id, limit=BATCH),
+            imports.count_links_as_pending,
+            import_id,
+        )
+
+    async def _queue(
+        self,
+        find: Callable[[AsyncConnection, int], Awaitable[Sequence[tuple[int, str]]]],
+        count_as_pending: Callable[[AsyncConnection, int, int], Awaitable[None]],
+        import_id: int | None,
+    ) -> int:
+        """Queue the entries that ``find`` returns after a row id, in batches; return their number.
+
+        The counts of an import are updated with ``count_as_pending``.
+        """
+        last = count = 0
         while True:
             async with self.context.db.write() as conn:
-                links = await crawl_status.links_of(conn, import_id, limit=BATCH)
-                if not links:
+                entries = await find(conn, last)
+                if not entries:
                     break
                 new_jobs = await queue.enqueue(
                     conn,
-                    links,
+                    entries,
                     priority=_IMPORT_PRIORITY,
                     now=datetime.now(UTC),
                     import_id=import_id,
                 )
                 await crawl_status.set_queued(conn, [*new_jobs])
-                await imports.count_links_as_pending(conn, import_id, len(new_jobs))
-            count += len(new_jobs)
+                if import_id is not None:
+                    await count_as_pending(conn, import_id, len(new_jobs))
+            last, count = entries[-1][0], count + len(new_jobs)
         self.crawling.wake()
         return count
 

@@ -270,10 +270,11 @@ def _checked(requested: AnnotationChange) -> AnnotationChange:
         isinstance(each, tuple) and len(each) > MAX_NAMES for each in asdict(requested).values()
     ):
         raise InputError("Each field can have at most {most} tags or lists.", most=MAX_NAMES)
+    title, note = requested.title, requested.note
     change = replace(
         requested,
-        title=_text(Message("title"), requested.title, MAX_TITLE),
-        note=_text(Message("note"), requested.note, MAX_NOTE),
+        title=title and checked_text(Message("title"), title, MAX_TITLE),
+        note=note and checked_text(Message("note"), note, MAX_NOTE),
         tags=None if requested.tags is None else clean_tags(requested.tags),
         with_tags=clean_tags(requested.with_tags),
         folders=None if requested.folders is None else clean_paths(requested.folders),
@@ -290,11 +291,14 @@ def clean_paths(paths: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, map(tidy_folder, paths))))
 
 
-def _text(name: Message, text: str | None, most: int) -> str | None:
-    if text is None:
-        return None
+def checked_text(name: Message, text: str, most: int) -> str:
+    """Return a text of the user without surrounding spaces, and with line feeds as line ends.
+
+    Raises:
+        InputError: it has more than ``most`` characters.
+    """
     if len(text) > most:
         raise InputError(
             "“{name}” is too long; the limit is {most} characters.", name=name, most=most
         )
-    return well_formed(text.strip())
+    return well_formed(text.replace("\r\n", "\n").strip())

@@ -12,7 +12,6 @@ from archiver.db import entries
 from archiver.db.engine import Database
 from archiver.errors import InputError, NotFound
 from archiver.formats.entry_markdown import highlights_markdown
-from archiver.http.text_decoders import well_formed
 from archiver.model.annotation import (
     MAX_HIGHLIGHTS,
     MAX_QUOTE,
@@ -43,7 +42,7 @@ from archiver.search.query_tree import (
 )
 from archiver.search.query_tree import Any as AnyOf
 from archiver.search.snippets import match_positions
-from archiver.services.editing import Editing
+from archiver.services.editing import Editing, checked_text
 from archiver.services.entries import Entries, SnapshotDetail
 from archiver.services.reader_view import shown_article
 from archiver.services.search import Search, matching_entries
@@ -109,14 +108,14 @@ class Highlights:
             NotFound: there is no such entry, or it has no article.
             InputError: the passage is empty or too long, or the colour is invalid.
         """
-        words = _checked(Message("words"), quote, MAX_QUOTE)
+        words = checked_text(Message("words"), quote, MAX_QUOTE)
         if not words:
             raise InputError("Select the text to highlight.")
         detail = await self._entries.snapshot(ref, timestamp)
         if not detail.article:
             raise NotFound("This page has no text to highlight.")
         highlight = await asyncio.to_thread(_highlight, detail, words, start)
-        remark = _checked(Message("note"), note, MAX_REMARK)
+        remark = checked_text(Message("note"), note, MAX_REMARK)
         highlight = replace(highlight, colour=_colour(colour), note=remark)
         edited = await self._editing.apply(ref, lambda before: _adding(before, highlight))
         return Highlighted(highlight, edited.id)
@@ -132,7 +131,7 @@ class Highlights:
         """
         changes: dict[str, Any] = {} if colour is None else {"colour": _colour(colour)}
         if note is not None:
-            changes["note"] = _checked(Message("note"), note, MAX_REMARK)
+            changes["note"] = checked_text(Message("note"), note, MAX_REMARK)
         changed: list[Highlight] = []
 
         def change(before: Highlight) -> list[Highlight]:
@@ -280,11 +279,3 @@ def _adding(before: Annotation, highlight: Highlight) -> Annotation:
     if len(before.highlights) >= MAX_HIGHLIGHTS:
         raise InputError("A page can have at most {most} highlights.", most=MAX_HIGHLIGHTS)
     return replace(before, highlights=(*before.highlights, highlight))
-
-
-def _checked(what: Message, text: str, most: int) -> str:
-    if len(text) > most:
-        raise InputError(
-            "“{name}” is too long; the limit is {most} characters.", name=what, most=most
-        )
-    return well_formed(text.replace("\r\n", "\n").strip())

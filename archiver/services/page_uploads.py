@@ -53,24 +53,6 @@ class UploadResult:
     timestamp: Timestamp | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class UploadMetadata:
-    """User-supplied data about an upload.
-
-    Attributes:
-        name: name of the file.
-        url: URL of the page; empty to take it from the file.
-        at: when the page was saved (ISO 8601); empty to take it from the file, or else the current
-            time.
-        source: ``web`` or ``api``.
-    """
-
-    name: str
-    url: str = ""
-    at: str = ""
-    source: str = "web"
-
-
 class PageUploads:
     """Imports of uploaded pages and captures. ``memory_bytes`` limits the parser process."""
 
@@ -79,25 +61,38 @@ class PageUploads:
         self._archives = archives
         self._memory_bytes = memory_bytes
 
-    async def take(self, file: BufferedReader, metadata: UploadMetadata) -> UploadResult:
+    async def take(
+        self, file: BufferedReader, name: str, *, url: str = "", at: str = "", source: str = "web"
+    ) -> UploadResult:
         """Import a file; all records are durable and indexed on return.
 
         Args:
             file: seekable file, positioned at its start.
-            metadata: user-supplied data.
+            name: name of the file.
+            url: URL of the page; empty to take it from the file.
+            at: when the page was saved (ISO 8601); empty to take it from the file, or else the
+                current time.
+            source: ``web`` or ``api``.
 
         Raises:
             UnreadableFile: the file is not a page, and contains no captures.
             InputError: neither the user nor the file states the URL, or the time is invalid.
         """
         now = datetime.now(UTC).replace(microsecond=0)
-        if await asyncio.to_thread(kind_of_file, file, metadata.name):
-            status = await self._imports.read_file(file, name=metadata.name, uploaded_at=now)
+        if await asyncio.to_thread(kind_of_file, file, name):
+            status = await self._imports.read_file(file, name=name, uploaded_at=now)
             if status.error:
                 raise UnreadableFile(status.error)
             return UploadResult(status.format, status.added, status.merged)
-        form, page = await self._page(file, metadata, now)
-        origin = origin_of(metadata.name, form)
+        form, in_file, archived = await self._read(file, name)
+        url = with_scheme(url) or (in_file.url_given if in_file else "")
+        if not url:
+            raise InputError(NO_ADDRESS)
+        saved_at = _moment(at) or (in_file.added_at if in_file else None) or now
+        title = in_file.title if in_file else ""
+        annotation = Annotation(url, saved_at, title=title, source=source)
+        page = SavedPage(seed_of(bounded(annotation), now=now), archived, is_dated=True)
+        origin = origin_of(name, form)
         snapshot_count = await self._archives.import_pages([page], origin, uploaded_at=now)
         return UploadResult(
             form=form,
@@ -107,21 +102,6 @@ class PageUploads:
             url=page.seed.url,
             timestamp=to_timestamp(page.seed.annotation.saved_at),
         )
-
-    async def _page(
-        self, file: BufferedReader, metadata: UploadMetadata, now: datetime
-    ) -> tuple[str, SavedPage]:
-        """Return (format, page) of a file."""
-        form, metadata_in_file, page = await self._read(file, metadata.name)
-        url = with_scheme(metadata.url) or (metadata_in_file.url_given if metadata_in_file else "")
-        if not url:
-            raise InputError(NO_ADDRESS)
-        at = (
-            _moment(metadata.at) or (metadata_in_file.added_at if metadata_in_file else None) or now
-        )
-        title = metadata_in_file.title if metadata_in_file else ""
-        annotation = Annotation(url, at, title=title, source=metadata.source)
-        return form, SavedPage(seed_of(bounded(annotation), now=now), page, is_dated=True)
 
     async def _read(
         self, file: BufferedReader, name: str

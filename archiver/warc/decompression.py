@@ -23,14 +23,18 @@ _GZIP = 31
 DAMAGED = cast("tuple[type[Exception], ...]", (isal_zlib.error,))
 
 
-class Readable(Protocol):
+class Forward(Protocol):
+    """File that is read forward only."""
+
+    def read(self, size: int, /) -> bytes:
+        """Read up to ``size`` bytes; empty at the end."""
+
+
+class Readable(Forward, Protocol):
     """File that can be read from any offset."""
 
     def seek(self, offset: int, /) -> int:
         """Set the position to a byte offset."""
-
-    def read(self, size: int, /) -> bytes:
-        """Read up to ``size`` bytes; empty at the end."""
 
 
 class Member:
@@ -135,16 +139,15 @@ class Source:
 
     Args:
         file: the file to read.
-        offset: where reading starts.
+        offset: the position of the file.
         expected: number of bytes that are probably needed; limits the first read.
     """
 
-    def __init__(self, file: Readable, offset: int, expected: int = PIECE) -> None:
+    def __init__(self, file: Forward, offset: int, expected: int = PIECE) -> None:
         self._file = file
         self._buffer = b""
         self._first = min(expected, PIECE) or PIECE
         self.offset = offset
-        file.seek(offset)
 
     def take(self) -> bytes:
         """Read the next bytes; empty at the end of the file."""
@@ -300,13 +303,6 @@ Keys are magic numbers. Zstandard needs more, because it decompresses whole bloc
 """
 
 
-class Forward(Protocol):
-    """File that is read forward only."""
-
-    def read(self, size: int, /) -> bytes:
-        """Read up to ``size`` bytes; empty at the end."""
-
-
 class DecompressedFile:
     """Decompressed content of a file, read forward.
 
@@ -316,7 +312,7 @@ class DecompressedFile:
     """
 
     def __init__(self, file: Forward, begins: re.Pattern[bytes]) -> None:
-        self._source = _Rewindable(_ForwardFile(file), 0)
+        self._source = _Rewindable(file)
         self._begins = begins
         head = self._source.peek(_HEAD_BYTES)
         self._is_zstd = head.startswith((FRAME, DICTIONARY))
@@ -476,24 +472,11 @@ class DecompressedFile:
         return ZstdFrame(source, self._dictionary) if self._is_zstd else Member(source)
 
 
-class _ForwardFile:
-    """Forward-only file with a ``seek`` that does nothing, as ``Source`` needs it."""
-
-    def __init__(self, file: Forward) -> None:
-        self._file = file
-
-    def seek(self, offset: int, /) -> int:
-        return offset
-
-    def read(self, size: int, /) -> bytes:
-        return self._file.read(size)
-
-
 class _Rewindable(Source):
     """Source that can rewind to the start of a member, within ``REWOUND_BYTES``."""
 
-    def __init__(self, file: _ForwardFile, offset: int) -> None:
-        super().__init__(file, offset)
+    def __init__(self, file: Forward) -> None:
+        super().__init__(file, 0)
         self._taken: deque[bytes] = deque()
         self._taken_bytes = 0
 

@@ -178,6 +178,7 @@ def read_record(file: Readable, offset: int, length: int = PIECE) -> StoredRecor
         TruncatedRecord: the file ends in the middle of the record.
         InvalidRecord: there is no record at ``offset``.
     """
+    file.seek(offset)
     return _read(Source(file, offset, length))
 
 
@@ -188,6 +189,7 @@ def iterate(file: Readable, offset: int = 0) -> Iterator[StoredRecord]:
         TruncatedRecord: the file ends in the middle of a record.
         InvalidRecord: the next bytes are not a record.
     """
+    file.seek(offset)
     source = Source(file, offset)
     while not source.at_end():
         start = source.offset

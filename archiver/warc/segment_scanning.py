@@ -208,6 +208,7 @@ def _stated(file: SegmentBytes) -> int:
 
 
 def _head_length(file: SegmentBytes, offset: int) -> int:
+    file.seek(offset)
     member, length = Member(Source(file, offset)), 0
     while (line := member.line(MAX_HEAD_BYTES)).strip():
         length += len(line)

@@ -24,7 +24,7 @@ from archiver.model.imports import UNNAMED, Choices, ImportStatus, ImportSurvey
 from archiver.model.message import marked
 from archiver.services.import_previews import STALE_SECONDS, TMP, WHOLE, PreviewedFile
 from archiver.services.import_previews import remove_stale as remove_stale_looks
-from archiver.services.page_uploads import UploadMetadata, UploadResult
+from archiver.services.page_uploads import UploadResult
 from archiver.web.app_keys import FORM_FIELDS, LIMITS, RUNTIME
 
 MAX_COUNTED = 2_000_000
@@ -174,9 +174,14 @@ async def _file_of_api_request(request: web.Request) -> _File:
 async def _save_page(request: web.Request, file: _File, source: str) -> UploadResult:
     async def take(whole: Path) -> UploadResult:
         fields = {**request.query, **file.fields}
-        metadata = UploadMetadata(file.name, fields.get("url", ""), fields.get("at", ""), source)
         with await asyncio.to_thread(whole.open, "rb") as opened:
-            saved = await request.app[RUNTIME].page_uploads.take(opened, metadata)
+            saved = await request.app[RUNTIME].page_uploads.take(
+                opened,
+                file.name,
+                url=fields.get("url", ""),
+                at=fields.get("at", ""),
+                source=source,
+            )
         await asyncio.to_thread(whole.unlink)
         return saved
 

@@ -153,7 +153,7 @@ async def test_every_example_of_the_documentation_works(saved_archive, live):
 
 def test_every_query_in_the_document_uses_parameters_that_exist():
     parameters = {
-        (each.method.upper(), each.path): {one.name for one in each.interface.query}
+        (each.method.upper(), each.path): {one["name"] for one in each.interface.query}
         for each in OPERATIONS
     }
     shown = re.findall(r"`(?:([A-Z]+) )?(/api/v1/[^?`\s]+)\?([^`\s]+)`", DOCUMENT)

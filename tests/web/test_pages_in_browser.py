@@ -453,14 +453,14 @@ async def a_file_is_previewed_imported_followed_and_undone(site):
     await page.fill("#tags", "new")
     await page.select_option("#capture", "never")
     await page.click("summary:has-text('folders')")
-    await page.check("input[name=only][value=Food]")
+    await page.check("input[name=only_folder][value=Food]")
     await page.click("summary:has-text('column')")
     await page.select_option("label:has-text('name') select", label="note")
     assert await page.evaluate(STICKS_OUT) is None
     await page.click("button:has-text('Check again')")
 
     await page.locator("dl.numbers", has_text="skipped").wait_for()
-    assert await page.is_checked("input[name=only][value=Food]")
+    assert await page.is_checked("input[name=only_folder][value=Food]")
     await page.click("button.primary:has-text('Import')")
     await page.wait_for_url("**/import/1")
     # The page shows the progress, and reloads at the end.

@@ -38,7 +38,7 @@ class ReportLine:
 
 async def start(request: web.Request) -> web.StreamResponse:
     """Import a file of bookmarks or links; reading continues after the response."""
-    status = await import_from_api(request, chosen(request))
+    status = await import_from_api(request, chosen(request.query))
     response = json_response(status, status=202)
     response.headers["Location"] = f"/api/v1/imports/{status.id}"
     return response
@@ -46,7 +46,7 @@ async def start(request: web.Request) -> web.StreamResponse:
 
 async def preview(request: web.Request) -> web.StreamResponse:
     """Preview the import of a file without saving anything."""
-    return json_response(await preview_from_api(request, chosen(request)))
+    return json_response(await preview_from_api(request, chosen(request.query)))
 
 
 async def recent(request: web.Request) -> web.StreamResponse:

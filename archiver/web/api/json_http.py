@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar
 from urllib.parse import parse_qsl, urlencode
 
 from aiohttp import web
+from multidict import MultiMapping
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from archiver.errors import InputError
@@ -248,18 +249,21 @@ def _listing_query(fields: Mapping[str, str]) -> ListingQuery:
     return ListingQuery(q, tag, host, status, sort, after)
 
 
-def chosen(request: web.Request) -> Choices:
-    """Return the import options in the query parameters; tags may be comma-separated.
+def chosen(fields: MultiMapping[Any]) -> Choices:
+    """Return the import options in a query or form; tags may be comma-separated.
 
     Raises:
         InputError: an option has an unknown value.
     """
-    query = request.query
+    tags, folders, columns = (
+        [str(each) for each in fields.getall(name, ())]
+        for name in ("tags", "only_folder", "column")
+    )
     return typed_choices(
-        tags=",".join(query.getall("tags", [])).split(","),
-        words={name: query.get(name, "") for name in IMPORT_PARAMETERS},
-        only_folders=query.getall("only_folder", []),
-        columns=query.getall("column", []),
+        tags=",".join(tags).split(","),
+        words={name: str(fields.get(name, "")) for name in IMPORT_PARAMETERS},
+        only_folders=folders,
+        columns=columns,
     )
 
 

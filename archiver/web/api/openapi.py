@@ -63,13 +63,14 @@ from archiver.web.uploads import PAGE_TYPES
 Json = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """A query parameter."""
-
-    name: str
-    description: str
-    schema: Json
+def _parameter(name: str, description: str, schema: Json, place: str = "query") -> Json:
+    return {
+        "name": name,
+        "in": place,
+        "required": place == "path",
+        "description": description,
+        "schema": schema,
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ class Interface:
 
     Attributes:
         returns: type of the JSON response; ``str`` for a response with text of ``media_type``.
-        query: query parameters.
+        query: descriptions of the query parameters.
         body: type of the JSON request body; None if there is none.
         files: accepted media types if the request body is a file.
         status: status of a successful response.
@@ -86,7 +87,7 @@ class Interface:
     """
 
     returns: Any
-    query: tuple[Parameter, ...] = ()
+    query: tuple[Json, ...] = ()
     body: Any = None
     files: tuple[str, ...] = ()
     status: int = 200
@@ -118,26 +119,26 @@ class Operation:
 _TEXT: Json = {"type": "string"}
 _TEXTS: Json = {"type": "array", "items": _TEXT}
 _IMPORT_PARAMETERS = (
-    Parameter("name", "Name of the file, if the body is the file itself.", _TEXT),
-    Parameter("tags", "Tags for every link, separated by commas.", _TEXT),
-    Parameter(
+    _parameter("name", "Name of the file, if the body is the file itself.", _TEXT),
+    _parameter("tags", "Tags for every link, separated by commas.", _TEXT),
+    _parameter(
         "folders_as",
         "What folders become: lists, lists and a tag for each folder name or path, or nothing.",
         {"type": "string", "enum": [*FoldersAs], "default": FoldersAs.LISTS},
     ),
-    Parameter(
+    _parameter(
         "to_read",
         "Which links are tagged `toread`.",
         {"type": "string", "enum": [*ToRead], "default": ToRead.AS_IN_FILE},
     ),
-    Parameter(
+    _parameter(
         "capture",
         "When to capture: now, when the queue is otherwise empty, or never (save as links).",
         {"type": "string", "enum": [*CaptureWhen], "default": CaptureWhen.NOW},
     ),
-    Parameter("into", "Path of a list for all links.", _TEXT),
-    Parameter("only_folder", "Only links in these folders or below; can be repeated.", _TEXTS),
-    Parameter(
+    _parameter("into", "Path of a list for all links.", _TEXT),
+    _parameter("only_folder", "Only links in these folders or below; can be repeated.", _TEXTS),
+    _parameter(
         "column",
         f"Roles of table columns, each as `role=name`; roles are {', '.join(ColumnRole)}.",
         _TEXTS,
@@ -145,21 +146,21 @@ _IMPORT_PARAMETERS = (
 )
 _IMPORT_TYPES = ("multipart/form-data", "application/octet-stream")
 _FILTER_PARAMETERS = (
-    Parameter("q", "Search query; the syntax is at /search/help.", _TEXT),
-    Parameter("tag", "Only entries with this tag.", _TEXT),
-    Parameter("host", "Only entries of this host.", _TEXT),
-    Parameter("status", "saved, failed, queued, or an HTTP status such as 200.", _TEXT),
+    _parameter("q", "Search query; the syntax is at /search/help.", _TEXT),
+    _parameter("tag", "Only entries with this tag.", _TEXT),
+    _parameter("host", "Only entries of this host.", _TEXT),
+    _parameter("status", "saved, failed, queued, or an HTTP status such as 200.", _TEXT),
 )
 _LISTING_PARAMETERS = (
     *_FILTER_PARAMETERS,
-    Parameter(
+    _parameter(
         "sort",
         "Sort order; default: best match if there are words, otherwise newest. newest and oldest "
         "sort by saved date, captured by last capture.",
         {"type": "string", "enum": [*Sort]},
     ),
-    Parameter("after", "Cursor from the previous page.", _TEXT),
-    Parameter("limit", "Entries per page.", {"type": "integer", "minimum": 1, "maximum": 200}),
+    _parameter("after", "Cursor from the previous page.", _TEXT),
+    _parameter("limit", "Entries per page.", {"type": "integer", "minimum": 1, "maximum": 200}),
 )
 _NUMBERS: Json = {"type": "string", "pattern": "^[0-9]+(,[0-9]+)*$"}
 
@@ -167,7 +168,7 @@ _NUMBERS: Json = {"type": "string", "pattern": "^[0-9]+(,[0-9]+)*$"}
 INTERFACES: dict[str, Interface] = {
     "api_save_urls": Interface(SaveResult, body=SaveRequest, status=202),
     "api_entries": Interface(Listing, query=_LISTING_PARAMETERS),
-    "api_find_saved": Interface(SavedPage, query=(Parameter("url", "URL of the page.", _TEXT),)),
+    "api_find_saved": Interface(SavedPage, query=(_parameter("url", "URL of the page.", _TEXT),)),
     "api_summary": Interface(Summary, query=_FILTER_PARAMETERS),
     "api_entry": Interface(EntryDetail),
     "api_edit_entry": Interface(EntryDetail, body=AnnotationChange),
@@ -177,12 +178,12 @@ INTERFACES: dict[str, Interface] = {
     "api_compare": Interface(
         SnapshotDifference,
         query=(
-            Parameter(
+            _parameter(
                 "from",
                 "Timestamp of the earlier snapshot, 4 to 14 digits; default: the previous one.",
                 _TEXT,
             ),
-            Parameter("to", "Timestamp of the later snapshot; default: the newest.", _TEXT),
+            _parameter("to", "Timestamp of the later snapshot; default: the newest.", _TEXT),
         ),
     ),
     "api_add_highlight": Interface(Highlighted, body=HighlightRequest, status=201),
@@ -191,31 +192,35 @@ INTERFACES: dict[str, Interface] = {
     "api_feeds": Interface(list[FollowedFeed]),
     "api_follow_feed": Interface(FollowedFeed, body=FeedRequest, status=201),
     "api_unfollow_feed": Interface(
-        list[FollowedFeed], query=(Parameter("url", "URL of the feed.", _TEXT),)
+        list[FollowedFeed], query=(_parameter("url", "URL of the feed.", _TEXT),)
     ),
     "api_highlights": Interface(
         HighlightList,
-        query=tuple(each for each in _LISTING_PARAMETERS if each.name in {"q", "after", "limit"}),
+        query=tuple(
+            each for each in _LISTING_PARAMETERS if each["name"] in {"q", "after", "limit"}
+        ),
     ),
     "api_snapshot": Interface(SnapshotDetail),
     "api_tags": Interface(list[TagInUse]),
     "api_change_tag": Interface(list[TagInUse], body=TagChange),
     "api_delete_tag": Interface(
-        list[TagInUse], query=(Parameter("name", "Name of the tag.", _TEXT),)
+        list[TagInUse], query=(_parameter("name", "Name of the tag.", _TEXT),)
     ),
     "api_lists": Interface(tuple[EntryList, ...]),
     "api_create_list": Interface(EntryList, body=ListRequest, status=201),
     "api_change_list": Interface(tuple[EntryList, ...], body=ListChange),
     "api_delete_list": Interface(
-        tuple[EntryList, ...], query=(Parameter("path", "Path of the list.", _TEXT),)
+        tuple[EntryList, ...], query=(_parameter("path", "Path of the list.", _TEXT),)
     ),
     "api_order_list": Interface(Edited, body=OrderRequest),
     "api_upload_page": Interface(
         UploadResult,
         query=(
-            Parameter("url", "URL of the page, if the file does not contain it.", _TEXT),
-            Parameter("at", "Saved date (ISO 8601); default: the date in the file, or now.", _TEXT),
-            Parameter("name", "Name of the file, if the body is the file itself.", _TEXT),
+            _parameter("url", "URL of the page, if the file does not contain it.", _TEXT),
+            _parameter(
+                "at", "Saved date (ISO 8601); default: the date in the file, or now.", _TEXT
+            ),
+            _parameter("name", "Name of the file, if the body is the file itself.", _TEXT),
         ),
         files=("multipart/form-data", *PAGE_TYPES),
         status=201,
@@ -239,14 +244,16 @@ INTERFACES: dict[str, Interface] = {
     "api_remove_site": Interface(list[SiteOut]),
     "api_jobs": Interface(
         list[Job],
-        query=(Parameter("ids", "Numbers of jobs, separated by commas; at most 1,000.", _NUMBERS),),
+        query=(
+            _parameter("ids", "Numbers of jobs, separated by commas; at most 1,000.", _NUMBERS),
+        ),
     ),
     "api_queue": Interface(QueueCounts),
     "api_events": Interface(
         str,
         query=(
-            Parameter("jobs", "Numbers of jobs, separated by commas.", _NUMBERS),
-            Parameter("import", "Number of an import.", {"type": "integer", "minimum": 1}),
+            _parameter("jobs", "Numbers of jobs, separated by commas.", _NUMBERS),
+            _parameter("import", "Number of an import.", {"type": "integer", "minimum": 1}),
         ),
         media_type="text/event-stream",
     ),
@@ -363,7 +370,7 @@ def describe(described: tuple[Operation, ...]) -> Json:
         "security": [{}, {"password": []}, {"basic": []}],
         "components": {
             "schemas": flattened_schema(values) | {"Error": _ERROR},
-            "responses": {"Error": _problem()},
+            "responses": {"Error": _ERROR_RESPONSE},
             "securitySchemes": {
                 "password": {"type": "http", "scheme": "bearer"},
                 "basic": {"type": "http", "scheme": "basic"},
@@ -388,11 +395,10 @@ _ERROR: Json = {
 }
 
 
-def _problem() -> Json:
-    return {
-        "description": "The request failed; the body has the reason.",
-        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
-    }
+_ERROR_RESPONSE: Json = {
+    "description": "The request failed; the body has the reason.",
+    "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
+}
 
 
 def _describe(operation: Operation, schemas: Json) -> Json:
@@ -403,10 +409,7 @@ def _describe(operation: Operation, schemas: Json) -> Json:
         "summary": operation.summary,
         "parameters": [
             *(_path_parameter(name, pattern) for name, pattern in operation.patterns.items()),
-            *(
-                _parameter(each.name, "query", each.description, each.schema)
-                for each in interface.query
-            ),
+            *interface.query,
         ],
         "responses": {
             str(interface.status): {
@@ -430,18 +433,7 @@ def _path_parameter(name: str, pattern: str) -> Json:
     schema: Json = {"type": "string", "pattern": f"^{pattern}$"}
     if pattern.startswith((r"\d", "[0-9]{1,")):
         schema = {"type": "integer"}
-    return _parameter(name, "path", _PATH_NAMES[name], schema)
-
-
-def _parameter(name: str, place: str, description: str, schema: Json) -> Json:
-    required = place == "path"
-    return {
-        "name": name,
-        "in": place,
-        "required": required,
-        "description": description,
-        "schema": schema,
-    }
+    return _parameter(name, _PATH_NAMES[name], schema, "path")
 
 
 def _file(media_type: str) -> Json:

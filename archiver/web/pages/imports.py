@@ -12,7 +12,8 @@ from archiver.model.entry_list import folder_names, folder_path
 from archiver.model.imports import Choices, ColumnRole, ImportStatus, ImportSurvey
 from archiver.model.message import Message
 from archiver.services.import_previews import PreviewedFile
-from archiver.services.import_reading import KNOWN_FORMATS, suffixes, typed_choices
+from archiver.services.import_reading import KNOWN_FORMATS, suffixes
+from archiver.web.api.json_http import chosen
 from archiver.web.app_keys import FORM_FIELDS, RUNTIME
 from archiver.web.pages.editing import parse_number, return_path
 from archiver.web.rendering import render_with_sidebar
@@ -183,7 +184,7 @@ MAX_COLUMNS = 60
 async def preview(request: web.Request) -> web.StreamResponse:
     """Show the contents of a file, and the result of an import with the options in the query."""
     previewed = await _previewed_file(request)
-    choices = _choices(request.query)
+    choices = chosen(request.query)
     most = MAX_COUNTED if "whole" in request.query else MAX_PREVIEWED
     surveys = request.app[RUNTIME].surveys
     try:
@@ -207,11 +208,11 @@ async def preview(request: web.Request) -> web.StreamResponse:
 
 def _selectable_folders(survey: ImportSurvey, choices: Choices) -> tuple[str, ...]:
     """Return the folders that can be selected, with their parents; selected ones first."""
-    chosen = choices.only_folders
+    selected = choices.only_folders
     selectable = {each.name for each in survey.folders if not choices.into}
     paths = [folder_names(each) for each in selectable]
     parents = {folder_path(names[:depth]) for names in paths for depth in range(1, len(names))}
-    return (*chosen, *sorted((selectable | parents) - {*chosen})[:MAX_PICKABLE])
+    return (*selected, *sorted((selectable | parents) - {*selected})[:MAX_PICKABLE])
 
 
 async def confirm(request: web.Request) -> web.StreamResponse:
@@ -221,7 +222,7 @@ async def confirm(request: web.Request) -> web.StreamResponse:
     if "discard" in form:
         await imports.previews.discard(previewed)
         raise web.HTTPSeeOther("/import")
-    choices = _choices(form)
+    choices = chosen(form)
     if "check" in form:
         raise web.HTTPSeeOther(f"/import/look/{previewed.token}?{_options_query(form)}")
     whole = await imports.previews.claim(previewed)
@@ -235,15 +236,5 @@ async def _previewed_file(request: web.Request) -> PreviewedFile:
 
 def _options_query(form: MultiMapping[Any]) -> str:
     """Return the options of a form as a query string; ``whole`` previews the entire file."""
-    chosen = [(name, str(value)) for name, value in form.items() if name != "check"]
-    return urlencode([*chosen, *([("whole", "1")] if form.get("check") == "whole" else [])])
-
-
-def _choices(form: MultiMapping[Any]) -> Choices:
-    words = {name: str(form.get(name, "")) for name in ("folders_as", "to_read", "capture", "into")}
-    return typed_choices(
-        tags=str(form.get("tags", "")).split(","),
-        words=words,
-        only_folders=[str(each) for each in form.getall("only", ())],
-        columns=[str(each) for each in form.getall("column", ())],
-    )
+    options = [(name, str(value)) for name, value in form.items() if name != "check"]
+    return urlencode([*options, *([("whole", "1")] if form.get("check") == "whole" else [])])
