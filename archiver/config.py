@@ -232,10 +232,6 @@ def _timegate(word: str) -> str:
     return address
 
 
-def _timegates(value: Any) -> tuple[str, ...]:
-    return tuple(map(_timegate, _words(value)))
-
-
 def _timegate_names(value: Any) -> list[str]:
     names = {url: name for name, url in TIMEGATES.items()}
     return [names.get(each, each) for each in value]
@@ -491,7 +487,7 @@ class Settings:
         (),
         Kind(
             "LIST",
-            _timegates,
+            lambda value: tuple(map(_timegate, _words(value))),
             _timegate_names,
             lambda value: _text(_timegate_names(value)),
             tuple(TIMEGATES),

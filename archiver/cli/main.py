@@ -31,6 +31,17 @@ from archiver.config import GC_THRESHOLDS
 from archiver.errors import ArchiverError
 
 
+@click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, message="%(prog)s %(version)s")
+def cli() -> None:
+    """Personal web archive: save, search and read web pages.
+
+    Settings are flags after a command, ARCHIVER_* environment variables, or lines of settings.toml
+    in the data directory (~/.local/share/archiver, unless --data says otherwise). Flags override
+    variables, and variables override the file. `archiver config` shows and changes settings.
+    """
+
+
 def _write_language(_: click.Context, formatter: click.HelpFormatter) -> None:
     """Write the tables of the search syntax."""
     language = import_module("archiver.search.query_fields").LANGUAGE
@@ -43,7 +54,7 @@ def _write_language(_: click.Context, formatter: click.HelpFormatter) -> None:
     formatter.write_text(f"Dates: {language.dates}. All in UTC.")
 
 
-@click.command(cls=Command)
+@cli.command(cls=Command)
 @click.option(
     "--remove", is_flag=True, help="Remove the password, so that anyone who can connect has access."
 )
@@ -56,7 +67,7 @@ def password() -> None:
     """
 
 
-@click.command(cls=Command)
+@cli.command(cls=Command)
 @runs("cli.maintenance.verify")
 def verify() -> None:
     """Check every stored record against its digest.
@@ -65,7 +76,7 @@ def verify() -> None:
     """
 
 
-@click.command(cls=Command)
+@cli.command(cls=Command)
 @click.option("--dry-run", is_flag=True, help="Only print what would be freed.")
 @click.option("--empty-bin", is_flag=True, help="Erase all deleted entries, not only old ones.")
 @runs("cli.maintenance.compact", (*COMMON, "bin_days"), first=("bin_days",))
@@ -80,7 +91,7 @@ def compact() -> None:
     """
 
 
-@click.command(cls=Command)
+@cli.command(cls=Command)
 @click.option(
     "--accept-missing",
     is_flag=True,
@@ -96,7 +107,7 @@ def reindex() -> None:
     """
 
 
-@click.command(cls=Command)
+@cli.command(cls=Command)
 @runs("cli.maintenance.machines")
 def machines() -> None:
     """List the running workers of an archive on a database server.
@@ -105,7 +116,7 @@ def machines() -> None:
     """
 
 
-@click.group(cls=Program)
+@cli.group(cls=Program)
 def cookies() -> None:
     """Manage cookies for pages behind a login.
 
@@ -138,7 +149,7 @@ def remove_cookies() -> None:
     """Remove the cookies of a host and its subdomains."""
 
 
-@click.group(cls=Program)
+@cli.group(cls=Program)
 def sites() -> None:
     """Manage rules for single sites.
 
@@ -182,7 +193,7 @@ def remove_site() -> None:
     """Remove the rule of a host; exits with 1 if it has none."""
 
 
-@click.command(cls=Command)
+@cli.command(cls=Command)
 @click.option(
     "--to",
     multiple=True,
@@ -205,20 +216,7 @@ def migrate() -> None:
     """
 
 
-MAINTENANCE_COMMANDS = (cookies, sites, machines, password, verify, compact, reindex, migrate)
-
 _INTERRUPTED = 130
-
-
-@click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, message="%(prog)s %(version)s")
-def cli() -> None:
-    """Personal web archive: save, search and read web pages.
-
-    Settings are flags after a command, ARCHIVER_* environment variables, or lines of settings.toml
-    in the data directory (~/.local/share/archiver, unless --data says otherwise). Flags override
-    variables, and variables override the file. `archiver config` shows and changes settings.
-    """
 
 
 @cli.command(cls=Command)
@@ -515,8 +513,7 @@ def show() -> None:
     """
 
 
-for each in (export, *MAINTENANCE_COMMANDS):
-    cli.add_command(each)
+cli.add_command(export)
 
 
 def main() -> None:

@@ -117,7 +117,8 @@ def parse_replay_path(path_and_query: str) -> ReplayAddress:
     match = _MOMENT.match(path)
     timestamp, modifier = "", Modifier.NONE
     if match and (match[1] or match[2]):
-        timestamp, modifier = match[1], _modifier(match[2] or "")
+        named = match[2] or ""
+        timestamp, modifier = match[1], _MODIFIER_ALIASES.get(named) or Modifier(named)
         path = path[match.end() :]
     return ReplayAddress(timestamp, modifier, parse_url(_with_scheme(path)))
 
@@ -129,10 +130,6 @@ def parse_archived_url(text: str) -> str:
         InvalidUrl: the URL is invalid or cannot be in an archive.
     """
     return parse_url(_with_scheme(text))
-
-
-def _modifier(text: str) -> Modifier:
-    return _MODIFIER_ALIASES[text] if text in _MODIFIER_ALIASES else Modifier(text)
 
 
 def _with_scheme(text: str) -> str:

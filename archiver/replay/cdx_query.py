@@ -262,6 +262,7 @@ def parse_cdx_query(parameters: Mapping[str, Sequence[str]], *, pywb: bool = Fal
     url, match = match_of(_first_value(parameters, "url"), _first_value(parameters, "matchType"))
     first_key, last_key = key_range(url, match)
     limit, counts = _limit(parameters), _computed_fields(parameters)
+    is_reverse = _first_value(parameters, "sort") == "reverse" or _flag(parameters, "reverse")
     query = CdxQuery(
         first_key=first_key,
         last_key=last_key,
@@ -276,7 +277,7 @@ def parse_cdx_query(parameters: Mapping[str, Sequence[str]], *, pywb: bool = Fal
         limit=min(abs(limit), MAX_ROWS),
         offset=_number(parameters, "offset", 0, least=0),
         # The last rows are read from the end, and then reversed.
-        newest_first=_is_reverse(parameters) is not (limit < 0),
+        newest_first=is_reverse is not (limit < 0),
         from_end=limit < 0,
         closest=_closest(parameters),
         collapse=_collapses(parameters),
@@ -288,10 +289,6 @@ def parse_cdx_query(parameters: Mapping[str, Sequence[str]], *, pywb: bool = Fal
     )
     _reject_contradictions(query, match)
     return query
-
-
-def _is_reverse(parameters: Mapping[str, Sequence[str]]) -> bool:
-    return _first_value(parameters, "sort") == "reverse" or _flag(parameters, "reverse")
 
 
 def _reject_unknown(parameters: Mapping[str, Sequence[str]], names: frozenset[str]) -> None:

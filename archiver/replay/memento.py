@@ -8,6 +8,7 @@ import json
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from urllib.parse import quote
 
 from archiver.http.timestamps import http_date, to_timestamp
 
@@ -59,19 +60,8 @@ def memento(path: str, moment: datetime, *also: str) -> Link:
 def _write(link: Link) -> str:
     parameters = (("rel", " ".join(link.relations)), *link.attributes)
     written = "".join(f'; {name}="{_quoted(value)}"' for name, value in parameters)
-    return f"<{_escaped_uri(link.target)}>{written}"
-
-
-def _escaped_uri(target: str) -> str:
-    """Percent-encode characters that are not allowed in a URI and could end the header."""
-    return "".join(
-        character if " " < character <= "~" and character not in '<>"' else _percent(character)
-        for character in target
-    )
-
-
-def _percent(character: str) -> str:
-    return "".join(f"%{byte:02X}" for byte in character.encode("utf-8", "replace"))
+    # Other characters are not allowed in a URI, and could end the header.
+    return f"<{quote(link.target, safe=_URI, errors='replace')}>{written}"
 
 
 def _quoted(value: str) -> str:
@@ -80,6 +70,8 @@ def _quoted(value: str) -> str:
 
 
 LINK_FORMAT = "application/link-format"
+_URI = "!#$%&'()*+,/:;=?@[\\]^`{|}"
+"""Characters of link targets that are written as they are, besides letters, digits and _.-~"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -281,7 +281,9 @@ def build_presentation(
     charset = _charset(capture, start, stated_type, rewriting, is_stored=is_stored)
     media_type = _stated_media_type(stated_type, rewriting, charset)
     is_pdf = media_type.essence == _PDF and start.startswith(_PDF_SIGNATURE)
-    is_changed = rewriting is not Rewriting.NONE or (not is_stored and _is_coded(head))
+    is_changed = rewriting is not Rewriting.NONE or (
+        not is_stored and head.combined("content-encoding") is not None
+    )
     sent = select_delivery(capture, head, request, is_as_stored=not is_changed)
     return Presentation(
         status=sent.status,
@@ -414,10 +416,6 @@ def _disposition(
     disposition = head.header("content-disposition")
     name = content_disposition(disposition, capture.url, is_shown=is_shown)
     return (("Content-Disposition", name),) if name else ()
-
-
-def _is_coded(head: ResponseHead) -> bool:
-    return head.combined("content-encoding") is not None
 
 
 def _coding_headers(head: ResponseHead) -> tuple[tuple[str, str], ...]:

@@ -8,19 +8,20 @@ with scrypt (RFC 7914).
 
 import asyncio
 import hmac
-import json
 import secrets
 import time
 from base64 import b64decode, b64encode
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from hashlib import scrypt, sha256
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 from unicodedata import category
+
+from pydantic import TypeAdapter, ValidationError
 
 from archiver.db.engine import Database
 from archiver.errors import ConfigurationError, IndexUnavailable, InputError
@@ -106,7 +107,7 @@ class Session:
 class Access:
     """Stored access data. ``password`` is the hash of the password; None if no password is set."""
 
-    password: str | None = None
+    password: str | None
     tokens: tuple[Token, ...] = ()
     sessions: tuple[Session, ...] = ()
 
@@ -158,7 +159,7 @@ class AccessControl:
         self._configured = configured
         self._is_open_to_others = not is_loopback(host)
         self._is_loaded = db is None or not db.is_shared
-        self._access = _read_file(data) if self._is_loaded else Access()
+        self._access = _read_file(data) if self._is_loaded else Access(None)
         self._version: object = self
         self._checked_at = -POLL_SECONDS
         self._guesses = asyncio.Semaphore(_GUESSES_AT_ONCE)
@@ -271,7 +272,7 @@ class AccessControl:
         self._refuse_configured()
         if self._is_open_to_others:
             raise InputError("Other computers can reach this archive, so it needs a password.")
-        await self._change(lambda _: Access())
+        await self._change(lambda _: Access(None))
 
     async def make_token(self, name: str, scope: Scope) -> str:
         """Create a token and return its text, which is not stored and can't be shown again.
@@ -363,13 +364,13 @@ class AccessControl:
             log.warning("cannot write the last-used times", reason=str(error))
 
     async def _change(self, change: Callable[[Access], Access]) -> None:
-        after = Access()
+        after = Access(None)
 
         def rewrite(stored: bytes | None) -> bytes | None:
             nonlocal after
             before = read_access(stored, self._file.place)
             after = change(before)
-            return write_access(after) if after != before else None
+            return _STORED.dump_json(after, indent=1) if after != before else None
 
         version = await self._file.change(rewrite)
         self._apply(after, version)
@@ -409,13 +410,11 @@ def _hex(text: str) -> str:
     return _digest(text).hex()
 
 
-def write_access(access: Access) -> bytes:
-    """Return the JSON of an ``Access``."""
-    return json.dumps(asdict(access), indent=1).encode()
+_STORED = TypeAdapter(Access)
 
 
 def read_access(stored: bytes | None, place: str) -> Access:
-    """Parse the JSON of ``write_access``.
+    """Parse stored access data.
 
     Args:
         stored: the stored JSON; None if nothing is stored.
@@ -425,27 +424,15 @@ def read_access(stored: bytes | None, place: str) -> Access:
         ConfigurationError: the JSON is invalid.
     """
     if stored is None:
-        return Access()
+        return Access(None)
     try:
-        return _parse(stored)
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        return _STORED.validate_json(stored)
+    except ValidationError as error:
         raise ConfigurationError(
             f"Cannot read {place}. Restore it from a backup, or delete it: that removes the "
             "password, all tokens and all sessions. Then set a password with `archiver "
             "password`."
         ) from error
-
-
-def _parse(stored: bytes) -> Access:
-    document: dict[str, Any] = json.loads(stored)
-    password = document["password"]
-    if password is not None and not isinstance(password, str):
-        raise TypeError("a password is stored as plain text")
-    return Access(
-        password,
-        tuple(Token(**{**each, "scope": Scope(each["scope"])}) for each in document["tokens"]),
-        tuple(Session(**each) for each in document["sessions"]),
-    )
 
 
 def hash_password(password: str) -> str:

@@ -292,7 +292,7 @@ def clean_paths(paths: Sequence[str]) -> tuple[str, ...]:
 
 
 def checked_text(name: Message, text: str, most: int) -> str:
-    """Return a text of the user without surrounding spaces, and with line feeds as line ends.
+    """Return a text without surrounding spaces, and with LF as line ends; forms send CRLF.
 
     Raises:
         InputError: it has more than ``most`` characters.

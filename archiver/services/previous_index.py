@@ -273,16 +273,14 @@ async def _restore_snapshots(
             elif timestamp not in existing and (each.snapshot.final_url, page) in pages:
                 lacking.append((fewer[row_id], each))
     if lacking:
-        records = [_record(*each) for each in lacking]
+        records = [
+            snapshot_note(revised, record_from_index(row.snapshot)) for revised, row in lacking
+        ]
         names = await asyncio.to_thread(append_to_new_segments, store, records)
         async with new.write() as conn:
             await build_within(conn, store, dict.fromkeys(names, 0))
         await _copy_details(old, new, lacking)
     return deleted
-
-
-def _record(revised: Revised, snapshot_row: SnapshotRow) -> Record:
-    return snapshot_note(revised, record_from_index(snapshot_row.snapshot))
 
 
 def append_to_new_segments(store: SegmentStore, records: Sequence[Record]) -> set[str]:

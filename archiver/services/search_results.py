@@ -14,7 +14,7 @@ from archiver.db.snapshots import SnapshotRow
 from archiver.errors import InvalidQuery, StoreError
 from archiver.model.capture import Location, Timestamp
 from archiver.model.entry import Entry
-from archiver.model.listing import Facet, FacetValue, Summary
+from archiver.model.listing import FacetValue, Summary
 from archiver.model.page import PageMetadata
 from archiver.model.rendering import NO_PREVIEW_IMAGES, PreviewImages
 from archiver.pages.article_text import loose_start, loose_text
@@ -174,7 +174,10 @@ async def summary_of(conn: AsyncConnection, request: SearchRequest, typed: Node)
         facets = tuple(best[each] for each in FACETS if each in best)
     elif has_more and (known_count := await _stored_tag_count(conn, request)):
         count, has_more = known_count, False
-    narrowing = tuple(_narrowing_all(each, typed) for each in facets)
+    narrowing = tuple(
+        replace(each, values=tuple(_narrowing(each.field, value, typed) for value in each.values))
+        for each in facets
+    )
     sampled = len(results.entries) if results.continue_after is not None else 0
     return Summary(count, has_more, narrowing, sampled)
 
@@ -190,17 +193,11 @@ async def _stored_tag_count(conn: AsyncConnection, request: SearchRequest) -> in
     return await tags_and_lists.count_of(conn, name, in_any_spelling=filters.tag is None)
 
 
-def _narrowing_all(facet: Facet, tree: Node) -> Facet:
-    """Set the query of each facet value: the current query with the value's condition added.
+def _narrowing(field: str, value: FacetValue, tree: Node) -> FacetValue:
+    """Set the query of a facet value: the current query with the value's condition added.
 
     If the current query has the condition already, the condition is removed instead.
     """
-    return replace(
-        facet, values=tuple(_narrowing(facet.field, each, tree) for each in facet.values)
-    )
-
-
-def _narrowing(field: str, value: FacetValue, tree: Node) -> FacetValue:
     node = _condition(field, value.value)
     if node is None:
         return value

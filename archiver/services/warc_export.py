@@ -269,7 +269,10 @@ class Selection:
         places += [each.location for each in renditions]
         if row.snapshot.article:
             places.append(row.snapshot.article)
-        return [*map(_line, captures), *(_write_line(place, None) for place in places)]
+        return [
+            *(_write_line(each.location, each) for each in captures),
+            *(_write_line(place, None) for place in places),
+        ]
 
     def _requests_of(self, responses: Sequence[tuple[RecordId, Location]]) -> list[Location]:
         """Return the positions of the requests of responses.
@@ -342,10 +345,6 @@ async def _captures_of(
             if original:
                 by_location[original.location] = original
     return [*by_location.values()]
-
-
-def _line(capture: Capture) -> bytes:
-    return _write_line(capture.location, capture)
 
 
 def _write_line(place: Location, capture: Capture | None) -> bytes:

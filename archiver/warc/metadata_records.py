@@ -13,7 +13,7 @@ entry records cannot: empty lists, saved searches and the order of lists.
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any
@@ -125,34 +125,18 @@ def text_value(value: object) -> str:
     return value if type(value) is str and value.isascii() else well_formed(str(value))
 
 
-def _write_highlights(highlights: Iterable[Highlight]) -> list[dict[str, Any]]:
-    return [write_web_annotation(each) for each in highlights]
-
-
-def _highlights(value: Any) -> tuple[Highlight, ...]:
-    return tuple(map(read_web_annotation, value))
-
-
-def _numbers(value: Any) -> tuple[int, ...]:
-    return tuple(map(int, value))
-
-
-def _texts(value: Any) -> tuple[str, ...]:
-    return tuple(map(text_value, value))
-
-
 _WRITERS: Mapping[str, Callable[[Any], Any]] = {
     "added_at": write_iso,
-    "highlights": _write_highlights,
+    "highlights": lambda value: [*map(write_web_annotation, value)],
 }
 _READERS: Mapping[Any, Callable[[Any], Any]] = {
     str: text_value,
     bool: bool,
     int: int,
-    tuple[str, ...]: _texts,
-    tuple[int, ...]: _numbers,
+    tuple[str, ...]: lambda value: tuple(map(text_value, value)),
+    tuple[int, ...]: lambda value: tuple(map(int, value)),
     datetime | None: read_iso,
-    tuple[Highlight, ...]: _highlights,
+    tuple[Highlight, ...]: lambda value: tuple(map(read_web_annotation, value)),
 }
 _FIELDS = {each.name: _READERS[each.type] for each in fields(Annotation)}
 

@@ -62,7 +62,9 @@ async def events(request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse(headers=_HEADERS)
         await response.prepare(request)
         if request.method == "GET":
-            await _send(request, response, source)
+            async with aclosing(_with_heartbeats(request, source)) as frames:
+                async for event in frames:
+                    await response.write(event)
     return response
 
 
@@ -89,14 +91,6 @@ async def _all_jobs(changes: ChangeStream, cursor: ChangeCursor) -> AsyncIterato
     yield cursor
     async for change in changes.all_jobs(cursor):
         yield change
-
-
-async def _send(
-    request: web.Request, response: web.StreamResponse, source: AsyncIterator[Event]
-) -> None:
-    async with aclosing(_with_heartbeats(request, source)) as frames:
-        async for event in frames:
-            await response.write(event)
 
 
 async def _with_heartbeats(

@@ -137,10 +137,6 @@ async def _with_forms_noted(
             yield piece
 
 
-def _is_exact(address: ReplayAddress, capture: Capture) -> bool:
-    return (address.timestamp_prefix, address.url) == (capture.timestamp, capture.url)
-
-
 async def _absent(request: web.Request, address: ReplayAddress) -> web.StreamResponse:
     """Return 404: an empty response for a requisite, else a page."""
     if address.modifier in _REQUISITES:
@@ -180,7 +176,7 @@ def _replay_request(
         modifier=address.modifier,
         paths=permissions.writers(permission_of(request)),
         paths_end=permissions.has_password,
-        is_exact=_is_exact(address, capture),
+        is_exact=(address.timestamp_prefix, address.url) == (capture.timestamp, capture.url),
         conditions=_conditions(request),
         is_head=request.method == hdrs.METH_HEAD,
     )

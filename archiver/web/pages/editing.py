@@ -118,7 +118,7 @@ def change_of(form: MultiMapping[Any]) -> AnnotationChange:
     tags, folders = form.get("tags"), form.get("folders")
     return AnnotationChange(
         title=form.get("title"),
-        note=_lines(form.get("note")),
+        note=form.get("note"),
         tags=None if tags is None else names_in(tags),
         with_tags=names_in(form.get("with_tags", "")),
         without_tags=names_in(form.get("without_tags", "")),
@@ -140,11 +140,6 @@ def names_in(text: str) -> tuple[str, ...]:
     except csv.Error:  # a name is longer than the module accepts; it is refused later
         row = [line]
     return tuple(each.strip() for each in row if each.strip())
-
-
-def _lines(text: str | None) -> str | None:
-    """Replace CRLF, which forms send for each line end (WHATWG HTML §4.10.21.4), with LF."""
-    return None if text is None else text.replace("\r\n", "\n")
 
 
 def _flag(form: MultiMapping[Any], name: str) -> bool | None:
