@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from archiver.services.cookies import CookieSettings
     from archiver.services.crawling import ChangeStream, Crawling, CrawlStatus
     from archiver.services.deletion import EntryDeletion
-    from archiver.services.derived_data import Articles, Documents, Reextraction
+    from archiver.services.derived_data import Articles, Reextraction
     from archiver.services.editing import Editing
     from archiver.services.entries import Entries
     from archiver.services.export_files import ExportJobs
@@ -373,12 +373,6 @@ class App:
         return CrawlStatus(self.context, self.crawling, self.open_writer)
 
     @cached_property
-    def documents(self) -> "Documents":
-        from archiver.services.derived_data import Documents
-
-        return Documents(self.db, self.store)
-
-    @cached_property
     def compacting(self) -> "CompactionService":
         from archiver.services.compaction import CompactionService
 
@@ -493,13 +487,14 @@ async def _prepare_to_capture(app: App, stack: AsyncExitStack) -> None:
 async def _start_background_work(app: App, stack: AsyncExitStack) -> None:
     """Start the background tasks of `archiver serve`."""
     from archiver.services.background_tasks import crawl_processes
+    from archiver.services.derived_data import keep_documents_current
     from archiver.services.health import ProblemNotifier
 
     await app.imports.resume()
     for work, name in (
         (partial(app.crawling.work, until_empty=False), "crawl"),
         (app.articles.read_when_idle, "deferred-extraction"),
-        (app.documents.keep_up_to_date, "documents"),
+        (partial(keep_documents_current, app.db, app.store), "documents"),
         (app.lists.keep_counts_current, "saved-searches"),
         (app.export_jobs.work, "exports"),
         (app.subscriptions.keep_checking, "feeds"),

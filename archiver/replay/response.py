@@ -114,7 +114,7 @@ def document_charset(
     page.
 
     Args:
-        start: its first bytes, for which ``is_enough_start`` returns True.
+        start: its first bytes, enough to detect the charset.
         media_type: its media type.
         url: its URL.
         is_rewritten: whether the served bytes differ from the stored bytes.
@@ -124,11 +124,6 @@ def document_charset(
         return DocumentCharset(choice.encoding, "")
     keeps_encoding = choice.encoding in ASCII_TRANSPARENT or not is_rewritten
     return DocumentCharset(choice.encoding, choice.encoding if keeps_encoding else UTF_8)
-
-
-def is_enough_start(start: bytes, media_type: MediaType) -> bool:
-    """Return whether the first bytes of a document are enough to detect its charset."""
-    return is_enough_document(start, media_type.essence, media_type.get("charset"))
 
 
 def stated_charset(media_type: MediaType) -> str:
@@ -344,7 +339,8 @@ def _rewriting(media_type: MediaType) -> Rewriting:
 
 def has_start(head: ResponseHead, start: bytes, request: ReplayRequest) -> bool:
     """Return whether `start` is enough of the payload for ``build_presentation``."""
-    return is_enough_start(start, _media_type(head, start, request.modifier))
+    media_type = _media_type(head, start, request.modifier)
+    return is_enough_document(start, media_type.essence, media_type.get("charset"))
 
 
 def _charset(

@@ -170,20 +170,13 @@ REST_SECONDS = 0.05
 """Pause between batches, so that other writers get the lock."""
 
 
-class Documents:
-    """Documents of the search index."""
+async def keep_documents_current(db: Database, store: SegmentStore) -> None:
+    """Update outdated and pending documents of the search index, without end.
 
-    def __init__(self, db: Database, store: SegmentStore) -> None:
-        self._db = db
-        self._store = store
-
-    async def keep_up_to_date(self) -> None:
-        """Update outdated and pending documents, without end.
-
-        Raises:
-            ArchiverError: the disk or the index failed.
-        """
-        while True:
-            has_more = await rebuild_stale(self._db, self._store) > 0
-            has_more |= await compare_pending(self._db, self._store) > 0
-            await asyncio.sleep(REST_SECONDS if has_more else DOCUMENTS_CHECK_SECONDS)
+    Raises:
+        ArchiverError: the disk or the index failed.
+    """
+    while True:
+        has_more = await rebuild_stale(db, store) > 0
+        has_more |= await compare_pending(db, store) > 0
+        await asyncio.sleep(REST_SECONDS if has_more else DOCUMENTS_CHECK_SECONDS)

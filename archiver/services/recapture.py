@@ -179,6 +179,8 @@ class PublicArchiveRecovery:
     async def rescue_any(self, refs: Sequence[str] | None, query: str | None) -> int:
         """Queue the given entries, else the results of a search, else all missing pages.
 
+        Missing pages are entries without a snapshot whose page no longer exists.
+
         Raises:
             NotFound: an entry does not exist; then no entry is queued.
             InvalidQuery: the query can't be parsed.
@@ -186,14 +188,8 @@ class PublicArchiveRecovery:
         """
         if refs:
             return await self.rescue(refs)
-        return await (self.rescue_found(ListingQuery(query)) if query else self.recover_missing())
-
-    async def recover_missing(self) -> int:
-        """Queue all entries without a snapshot whose page no longer exists; return their number.
-
-        Raises:
-            InputError: no archive is configured.
-        """
+        if query:
+            return await self.rescue_found(ListingQuery(query))
         return await self._each(jobs.with_page_gone)
 
     async def rescue_failed_of(self, reason: str) -> int:

@@ -49,7 +49,6 @@ from archiver.services.previous_index import (
     restore_missing,
 )
 from archiver.services.user_files import copy_user_files, remove_user_files
-from archiver.warc.segment_inventory import Survey
 from archiver.warc.segments import SegmentStore
 
 MAX_NAMED = 10
@@ -71,32 +70,7 @@ _LOST = (
 )
 
 
-async def require_segments(old: Database, store: SegmentStore) -> None:
-    """Check that no segment that the current index uses is missing or too short.
-
-    A segment is too short if it ends before the last record that the index has of it.
-
-    Raises:
-        RecordsMissing: a segment is missing or too short; the message names it.
-        StoreError: the segments can't be listed.
-    """
-    async with old.read() as conn:
-        indexed = await segment_rows.indexed_sizes(conn)
-    survey = await asyncio.to_thread(store.storage.survey)
-    require_readable(dict(missing_segments(indexed, survey)))
-
-
-def require_any_segment(survey: Survey, place: str) -> None:
-    """Check that there are segments if an index exists that can't be read.
-
-    Raises:
-        RecordsMissing: there are no segments.
-    """
-    if not survey.segments:
-        raise RecordsMissing(_NO_SEGMENTS, place=place)
-
-
-def require_readable(unreadable: Mapping[str, str]) -> None:
+def _require_readable(unreadable: Mapping[str, str]) -> None:
     """Check that all segments can be read.
 
     Args:
@@ -113,16 +87,6 @@ def require_readable(unreadable: Mapping[str, str]) -> None:
     raise RecordsMissing(_MISSING, count=len(unreadable), segments="\n".join(named))
 
 
-def require_same_entries(losses: RestoreLosses) -> None:
-    """Check that a new index has every snapshot of the current one.
-
-    Raises:
-        RecordsMissing: the new index lacks entries or snapshots.
-    """
-    if losses:
-        raise RecordsMissing(_LOST, entries=losses.entries, snapshots=losses.snapshots)
-
-
 MAX_PENDING = 100_000
 _QUEUE_UNREADABLE = (
     "{reason} This version cannot copy the waiting jobs from its queue. Finish them with the other "
@@ -132,7 +96,6 @@ _QUEUE_UNREADABLE = (
 _IN_USE_ELSEWHERE = (
     "Another machine uses the archive. Stop the servers and crawls of all machines first."
 )
-"""Version that builds an index; another version may parse records differently."""
 
 
 log = get_log(__name__)
@@ -260,7 +223,7 @@ async def _fill(
     report = await _build_index(new, store, on_progress, bin_after)
     problems, queued, losses = [*report.problems], 0, RestoreLosses()
     if old and not accept_missing:
-        require_readable(report.unreadable)
+        _require_readable(report.unreadable)
     if old:
         losses = await _restore_missing(old, new, store, problems)
         queued, more = await copy_unrecorded_data(
@@ -270,8 +233,8 @@ async def _fill(
     else:
         restored = await restore_all(new, reports_of(store.directory.parent))
         problems += [Finding(*each) for each in restored]
-    if not accept_missing:
-        require_same_entries(losses)
+    if losses and not accept_missing:
+        raise RecordsMissing(_LOST, entries=losses.entries, snapshots=losses.snapshots)
     while await rebuild_stale(new, store) or await compare_pending(new, store):
         pass
     return replace(report, problems=tuple(problems), queued=queued, lost=losses.snapshots)
@@ -290,17 +253,27 @@ async def _restore_missing(
 
 
 async def _require_segments(old: Database | None, place: Engines, store: SegmentStore) -> None:
+    """Check that no segment that the current index uses is missing or too short.
+
+    If the index can't be read, check that there are segments.
+
+    Raises:
+        RecordsMissing: segments are missing; the message names them.
+        StoreError: the segments can't be listed.
+    """
+    survey = await asyncio.to_thread(store.storage.survey)
     if old:
         try:
-            await require_segments(old, store)
+            async with old.read() as conn:
+                indexed = await segment_rows.indexed_sizes(conn)
         except IndexUnavailable as error:
             if not error.is_damaged:
                 raise
         else:
+            _require_readable(dict(missing_segments(indexed, survey)))
             return
-    if await asyncio.to_thread(place.exists):
-        survey = await asyncio.to_thread(store.storage.survey)
-        require_any_segment(survey, str(store.directory))
+    if not survey.segments and await asyncio.to_thread(place.exists):
+        raise RecordsMissing(_NO_SEGMENTS, place=str(store.directory))
 
 
 async def _copy_user_files(data: Path, before: Engines, new: Database) -> None:

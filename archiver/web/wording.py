@@ -178,10 +178,6 @@ class Wording:
             return str(count)
         return f"{count:,}".replace(",", self.forms.group)
 
-    def fraction(self, value: float, digits: int) -> str:
-        """Format a number with the given number of decimals."""
-        return f"{value:.{digits}f}".replace(".", self.forms.decimal)
-
     def percent(self, count: int) -> str:
         """Format a percentage: ``44%``."""
         return self.forms.percent.replace("#", str(count))
@@ -193,7 +189,8 @@ class Wording:
         amount, unit = count / 1000, 0
         while amount >= 1000 and unit < len(_SIZES) - 1:
             amount, unit = amount / 1000, unit + 1
-        return str(self.gettext(_SIZES[unit], amount=self.fraction(amount, 1)))
+        decimal = f"{amount:.1f}".replace(".", self.forms.decimal)
+        return str(self.gettext(_SIZES[unit], amount=decimal))
 
     def moment(self, when: datetime) -> str:
         """Format a datetime in UTC: ``20 Nov 2026, 22:18 UTC``."""
