@@ -1,6 +1,6 @@
 """Entries and snapshots."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 
 from archiver.model.annotation import Annotation
@@ -57,17 +57,15 @@ class Entry:
         return datetime.strptime(self.latest, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """Page of an entry as captured at one time.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot(PageMetadata):
+    """Page of an entry as captured at one time, with the metadata of the page.
 
     Attributes:
         hash_url: identifier of the entry.
         timestamp: time when the entry's URL was requested.
         url: URL of the entry.
         final_url: URL of the page, after redirects.
-        title: title of the page; empty if it has none.
-        byline, site, excerpt, language, published, canonical: metadata of the page.
         capture: capture of the final response.
         article: location of the conversion record with the article; None if there is no article.
         requisite_count: number of requisites.
@@ -82,12 +80,6 @@ class Snapshot:
     timestamp: Timestamp
     url: str
     final_url: str
-    title: str
-    byline: str
-    site: str
-    excerpt: str
-    language: str
-    published: str
     capture: Capture
     article: Location | None = None
     requisite_count: int = 0
@@ -95,21 +87,12 @@ class Snapshot:
     extractor: str = ""
     rendering: Rendering = Rendering.NONE
     score: int | None = None
-    canonical: str = ""
     limits: tuple[Limit, ...] = ()
 
     @property
     def metadata(self) -> PageMetadata:
         """Metadata of the page."""
-        return PageMetadata(
-            title=self.title,
-            byline=self.byline,
-            site=self.site,
-            excerpt=self.excerpt,
-            language=self.language,
-            published=self.published,
-            canonical=self.canonical,
-        )
+        return PageMetadata(*(getattr(self, each.name) for each in fields(PageMetadata)))
 
 
 @dataclass(frozen=True, slots=True)
