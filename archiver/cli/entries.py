@@ -271,7 +271,7 @@ async def _delete(
 ) -> None:
     async with open_app(settings) as runtime:
         if undo is not None:
-            done: Deleted | Restored = await runtime.deleting.undo(undo)
+            done: Deleted = await runtime.deleting.undo(undo)
         else:
             done = await _delete_selected(runtime, refs, query, snapshot)
         await runtime.crawling.write_pending_records()

@@ -27,20 +27,14 @@ BATCH = 250
 
 
 @dataclass(frozen=True, slots=True)
-class Restored:
-    """Result of undoing a deletion.
+class Restored(Deleted):
+    """Result of undoing a deletion, with the number of the deletion and of restored items.
 
     Attributes:
-        id: number of the deletion.
-        entries: number of restored entries.
-        snapshots: number of restored snapshots, including those of the entries.
         not_restored: number of entries that were not restored completely, because they were saved
             or deleted again since then.
     """
 
-    id: int
-    entries: int
-    snapshots: int
     not_restored: int
 
 

@@ -1,6 +1,7 @@
 from aiohttp import web
 
-from archiver.web.api.json_http import SaveRequest, json_response, numbers, read_json
+from archiver.web.api.entries import SaveRequest
+from archiver.web.api.json_http import json_response, numbers, read_json
 
 
 async def echo(request: web.Request) -> web.Response:

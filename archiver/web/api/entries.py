@@ -1,27 +1,24 @@
 """API of entries, captures, highlights, jobs, lists and feeds."""
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
+from typing import Annotated, ClassVar, Literal
 
 from aiohttp import web
+from pydantic import ConfigDict, Field
 
 from archiver.config import SiteRule
 from archiver.errors import InputError, NotFound
 from archiver.http.site_rules import site_name
-from archiver.model.annotation import AnnotationChange
-from archiver.model.entry_list import EntryList
+from archiver.model.annotation import AnnotationChange, Colour
+from archiver.model.entry_list import EntryList, ListColour
 from archiver.model.feed import FollowedFeed
 from archiver.model.job import Job
 from archiver.services.editing import TagInUse
+from archiver.services.entries import MAX_URLS
+from archiver.services.lists import ListPosition
 from archiver.web.api.json_http import (
-    FeedRequest,
-    HighlightChange,
-    HighlightRequest,
-    ListChange,
-    ListRequest,
-    OrderRequest,
-    SaveRequest,
-    SiteRequest,
-    TagChange,
+    MAX_JOBS,
+    NOTHING_ELSE,
     entry_response,
     integer_parameter,
     json_response,
@@ -33,6 +30,93 @@ from archiver.web.app_keys import RUNTIME
 from archiver.web.origin import base_path
 from archiver.web.static_files import with_paths
 from archiver.web.uploads import page_from_api
+
+
+@dataclass(frozen=True, slots=True)
+class SaveRequest:
+    """URLs to save, tags for all of them, and whether to render them in a browser."""
+
+    urls: Annotated[list[str], Field(min_length=1, max_length=MAX_URLS)]
+    tags: Annotated[list[str], Field(max_length=100)] = field(default_factory=list)
+    render: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ListRequest:
+    """Path of a list to create; with a query, path of a search to save."""
+
+    path: str
+    query: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TagChange:
+    """A tag and its new name; if the new name exists, the two tags are merged."""
+
+    name: str
+    new_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListChange:
+    """A change to a list: a new path, a new position among its siblings, or a colour."""
+
+    path: str
+    new_path: str | None = None
+    move: Literal["up", "down"] | None = None
+    colour: ListColour | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OrderRequest:
+    """Entries of a list, by hash_url or URL, and their new position."""
+
+    path: str
+    __pydantic_config__: ClassVar[ConfigDict] = NOTHING_ELSE
+    entries: Annotated[list[str], Field(min_length=1, max_length=MAX_JOBS)]
+    position: ListPosition
+
+
+@dataclass(frozen=True, slots=True)
+class SiteRequest:
+    """Rule of a site; the general settings apply where a value is missing or null.
+
+    A site with ``never_save`` is not requested at all.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = NOTHING_ELSE
+    render: Literal["auto", "always", "never"] | None = None
+    delay: float | None = None
+    user_agent: str | None = None
+    never_save: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FeedRequest:
+    """URL of a feed, or of a page with a feed; ``everything`` adds the current items too."""
+
+    url: str
+    tags: list[str] = field(default_factory=list)
+    everything: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class HighlightRequest:
+    """Words of an article to highlight; ``start`` is their position in its text."""
+
+    quote: str
+    start: int | None = None
+    colour: Colour = Colour.YELLOW
+    note: str = ""
+    timestamp: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HighlightChange:
+    """A change to a highlight; missing or null fields stay as they are."""
+
+    colour: Colour | None = None
+    note: str | None = None
 
 
 async def save(request: web.Request) -> web.StreamResponse:

@@ -1,14 +1,16 @@
 """API of imports and recovery from public archives."""
 
 from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
 from aiohttp import web
+from pydantic import ConfigDict, Field
 
 from archiver.model.failure import FailureGroup
 from archiver.model.imports import ImportStatus, Outcome
 from archiver.web.api.json_http import (
-    RescueRequest,
-    RetryRequest,
+    MAX_JOBS,
+    NOTHING_ELSE,
     chosen,
     json_response,
     read_json,
@@ -34,6 +36,27 @@ class ReportLine:
     url: str
     hash_url: str | None
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class RetryRequest:
+    """The reason of the failures to retry; without a reason, all failures are retried."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = NOTHING_ELSE
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RescueRequest:
+    """Pages to request from public archives: by hash_url or URL, by search, or all missing ones.
+
+    ``entries`` and ``query`` exclude each other. An empty list or query is rejected, so that a
+    selection without results does not mean all entries.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = NOTHING_ELSE
+    entries: Annotated[list[str], Field(min_length=1, max_length=MAX_JOBS)] | None = None
+    query: Annotated[str, Field(pattern=r"\S")] | None = None
 
 
 async def start(request: web.Request) -> web.StreamResponse:

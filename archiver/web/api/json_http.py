@@ -5,36 +5,28 @@ Times are ISO 8601 in UTC, states and kinds are names, missing values are null.
 
 import asyncio
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, ClassVar, Literal, TypeVar
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cache
+from typing import Any, TypeVar
 from urllib.parse import parse_qsl, urlencode
 
 from aiohttp import web
 from multidict import MultiMapping
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from archiver.errors import InputError
 from archiver.formats.json_output import flattened
-from archiver.model.annotation import Colour
-from archiver.model.entry_list import ListColour
 from archiver.model.imports import Choices
 from archiver.model.listing import ListingQuery
 from archiver.services.entries import EntryDetail
 from archiver.services.import_reading import typed_choices
-from archiver.services.lists import ListPosition
 from archiver.web.app_keys import LIMITS
 from archiver.web.origin import base_path
 from archiver.web.static_files import with_paths
 
-_ADAPTERS: dict[Any, TypeAdapter[Any]] = {}
-
-
-def adapter(shape: Any) -> TypeAdapter[Any]:
-    """Return the cached Pydantic adapter of a type."""
-    if shape not in _ADAPTERS:
-        _ADAPTERS[shape] = TypeAdapter(shape)
-    return _ADAPTERS[shape]
+adapter: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)
+"""Function that returns the cached Pydantic adapter of a type."""
 
 
 def json_response(value: object, *, shape: Any = None, status: int = 200) -> web.Response:
@@ -65,7 +57,6 @@ def to_json(value: object, shape: Any = None) -> bytes:
     return json.dumps(flattened(document), ensure_ascii=False, separators=(",", ":")).encode()
 
 
-MAX_URLS = 10_000
 MAX_JOBS = 1_000
 LISTING_PARAMETERS = ("q", "tag", "host", "status", "sort", "after")
 """Query parameters for the fields of a ``ListingQuery``, except ``limit``."""
@@ -73,117 +64,9 @@ IMPORT_PARAMETERS = ("folders_as", "to_read", "capture", "into")
 """Import options with a single value."""
 
 _MAX_DIGITS = 18
-_NOTHING_ELSE = ConfigDict(extra="forbid")
+NOTHING_ELSE = ConfigDict(extra="forbid")
 """Configuration that rejects unknown fields; for bodies in which a missing field means "all"."""
 _T = TypeVar("_T")
-
-
-@dataclass(frozen=True, slots=True)
-class SaveRequest:
-    """URLs to save, tags for all of them, and whether to render them in a browser."""
-
-    urls: Annotated[list[str], Field(min_length=1, max_length=MAX_URLS)]
-    tags: Annotated[list[str], Field(max_length=100)] = field(default_factory=list)
-    render: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ListRequest:
-    """Path of a list to create; with a query, path of a search to save."""
-
-    path: str
-    query: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class TagChange:
-    """A tag and its new name; if the new name exists, the two tags are merged."""
-
-    name: str
-    new_name: str
-
-
-@dataclass(frozen=True, slots=True)
-class ListChange:
-    """A change to a list: a new path, a new position among its siblings, or a colour."""
-
-    path: str
-    new_path: str | None = None
-    move: Literal["up", "down"] | None = None
-    colour: ListColour | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class OrderRequest:
-    """Entries of a list, by hash_url or URL, and their new position."""
-
-    path: str
-    __pydantic_config__: ClassVar[ConfigDict] = _NOTHING_ELSE
-    entries: Annotated[list[str], Field(min_length=1, max_length=MAX_JOBS)]
-    position: ListPosition
-
-
-@dataclass(frozen=True, slots=True)
-class SiteRequest:
-    """Rule of a site; the general settings apply where a value is missing or null.
-
-    A site with ``never_save`` is not requested at all.
-    """
-
-    __pydantic_config__: ClassVar[ConfigDict] = _NOTHING_ELSE
-    render: Literal["auto", "always", "never"] | None = None
-    delay: float | None = None
-    user_agent: str | None = None
-    never_save: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class FeedRequest:
-    """URL of a feed, or of a page with a feed; ``everything`` adds the current items too."""
-
-    url: str
-    tags: list[str] = field(default_factory=list)
-    everything: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class HighlightRequest:
-    """Words of an article to highlight; ``start`` is their position in its text."""
-
-    quote: str
-    start: int | None = None
-    colour: Colour = Colour.YELLOW
-    note: str = ""
-    timestamp: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class HighlightChange:
-    """A change to a highlight; missing or null fields stay as they are."""
-
-    colour: Colour | None = None
-    note: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class RetryRequest:
-    """The reason of the failures to retry; without a reason, all failures are retried."""
-
-    __pydantic_config__: ClassVar[ConfigDict] = _NOTHING_ELSE
-    reason: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class RescueRequest:
-    """Pages to request from public archives: by hash_url or URL, by search, or all missing ones.
-
-    ``entries`` and ``query`` exclude each other. An empty list or query is rejected, so that a
-    selection without results does not mean all entries.
-    """
-
-    __pydantic_config__: ClassVar[ConfigDict] = _NOTHING_ELSE
-    entries: Annotated[list[str], Field(min_length=1, max_length=MAX_JOBS)] | None = None
-    query: Annotated[str, Field(pattern=r"\S")] | None = None
 
 
 async def read_json(request: web.Request, shape: type[_T]) -> _T:

@@ -40,21 +40,7 @@ from archiver.services.highlights import Highlighted, HighlightList
 from archiver.services.imports import UndoPlan
 from archiver.services.page_uploads import UploadResult
 from archiver.services.search import Listing
-from archiver.web.api.entries import SiteOut
-from archiver.web.api.imports import Queued, ReportLine
-from archiver.web.api.json_http import (
-    FeedRequest,
-    HighlightChange,
-    HighlightRequest,
-    ListChange,
-    ListRequest,
-    OrderRequest,
-    RescueRequest,
-    RetryRequest,
-    SaveRequest,
-    SiteRequest,
-    TagChange,
-)
+from archiver.web.api import entries, imports
 from archiver.web.app_keys import OPERATIONS, RUNTIME
 from archiver.web.origin import base_path, public_origin
 from archiver.web.rendering import render_with_sidebar
@@ -166,7 +152,7 @@ _NUMBERS: Json = {"type": "string", "pattern": "^[0-9]+(,[0-9]+)*$"}
 
 
 INTERFACES: dict[str, Interface] = {
-    "api_save_urls": Interface(SaveResult, body=SaveRequest, status=202),
+    "api_save_urls": Interface(SaveResult, body=entries.SaveRequest, status=202),
     "api_entries": Interface(Listing, query=_LISTING_PARAMETERS),
     "api_find_saved": Interface(SavedPage, query=(_parameter("url", "URL of the page.", _TEXT),)),
     "api_summary": Interface(Summary, query=_FILTER_PARAMETERS),
@@ -186,11 +172,11 @@ INTERFACES: dict[str, Interface] = {
             _parameter("to", "Timestamp of the later snapshot; default: the newest.", _TEXT),
         ),
     ),
-    "api_add_highlight": Interface(Highlighted, body=HighlightRequest, status=201),
-    "api_change_highlight": Interface(Highlighted, body=HighlightChange),
+    "api_add_highlight": Interface(Highlighted, body=entries.HighlightRequest, status=201),
+    "api_change_highlight": Interface(Highlighted, body=entries.HighlightChange),
     "api_remove_highlight": Interface(EntryDetail),
     "api_feeds": Interface(list[FollowedFeed]),
-    "api_follow_feed": Interface(FollowedFeed, body=FeedRequest, status=201),
+    "api_follow_feed": Interface(FollowedFeed, body=entries.FeedRequest, status=201),
     "api_unfollow_feed": Interface(
         list[FollowedFeed], query=(_parameter("url", "URL of the feed.", _TEXT),)
     ),
@@ -202,17 +188,17 @@ INTERFACES: dict[str, Interface] = {
     ),
     "api_snapshot": Interface(SnapshotDetail),
     "api_tags": Interface(list[TagInUse]),
-    "api_change_tag": Interface(list[TagInUse], body=TagChange),
+    "api_change_tag": Interface(list[TagInUse], body=entries.TagChange),
     "api_delete_tag": Interface(
         list[TagInUse], query=(_parameter("name", "Name of the tag.", _TEXT),)
     ),
     "api_lists": Interface(tuple[EntryList, ...]),
-    "api_create_list": Interface(EntryList, body=ListRequest, status=201),
-    "api_change_list": Interface(tuple[EntryList, ...], body=ListChange),
+    "api_create_list": Interface(EntryList, body=entries.ListRequest, status=201),
+    "api_change_list": Interface(tuple[EntryList, ...], body=entries.ListChange),
     "api_delete_list": Interface(
         tuple[EntryList, ...], query=(_parameter("path", "Path of the list.", _TEXT),)
     ),
-    "api_order_list": Interface(Edited, body=OrderRequest),
+    "api_order_list": Interface(Edited, body=entries.OrderRequest),
     "api_upload_page": Interface(
         UploadResult,
         query=(
@@ -231,17 +217,17 @@ INTERFACES: dict[str, Interface] = {
     "api_preview_import": Interface(ImportSurvey, query=_IMPORT_PARAMETERS, files=_IMPORT_TYPES),
     "api_imports": Interface(list[ImportStatus]),
     "api_import_status": Interface(ImportStatus),
-    "api_import_receipt": Interface(list[ReportLine]),
+    "api_import_receipt": Interface(list[imports.ReportLine]),
     "api_import_failures": Interface(tuple[FailureGroup, ...]),
-    "api_retry_import": Interface(Queued, body=RetryRequest),
-    "api_import_capture": Interface(Queued),
+    "api_retry_import": Interface(imports.Queued, body=imports.RetryRequest),
+    "api_import_capture": Interface(imports.Queued),
     "api_pause_import": Interface(ImportStatus),
     "api_import_undo_plan": Interface(UndoPlan),
     "api_import_undo": Interface(ImportStatus, status=202),
-    "api_rescue": Interface(Queued, body=RescueRequest, status=202),
-    "api_sites": Interface(list[SiteOut]),
-    "api_set_site": Interface(list[SiteOut], body=SiteRequest),
-    "api_remove_site": Interface(list[SiteOut]),
+    "api_rescue": Interface(imports.Queued, body=imports.RescueRequest, status=202),
+    "api_sites": Interface(list[entries.SiteOut]),
+    "api_set_site": Interface(list[entries.SiteOut], body=entries.SiteRequest),
+    "api_remove_site": Interface(list[entries.SiteOut]),
     "api_jobs": Interface(
         list[Job],
         query=(
