@@ -8,14 +8,13 @@ A ``Settings`` object is passed as an argument; the environment is read only whi
 ``must be a number``. In error messages, this text follows the name of the setting.
 """
 
-import dataclasses
 import gc
 import os
 import re
 import resource
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from enum import StrEnum
 from importlib import import_module
@@ -75,7 +74,7 @@ class Kind:
     """Type of a setting's value.
 
     Attributes:
-        metavar: placeholder in help; empty for a switch.
+        metavar: placeholder in help: empty for a switch, ``LIST`` for a flag that can be repeated.
         read: parses text, or validates a value.
         dump: converts a value to JSON that ``read`` accepts.
         show: converts a value to the text that people see, which ``read`` accepts.
@@ -87,11 +86,6 @@ class Kind:
     dump: Callable[[Any], Any] = lambda value: value
     show: Callable[[Any], str] = _text
     values: tuple[str, ...] = ()
-
-    @property
-    def is_list(self) -> bool:
-        """Whether the flag can be repeated."""
-        return self.metavar == "LIST"
 
 
 def text(*, may_be_empty: bool = True) -> Kind:
@@ -349,9 +343,39 @@ def invalid_reason(error: ValueError) -> Message | str:
     return reason if isinstance(reason, Message) else str(error)
 
 
+def _read_values(kinds: Mapping[str, Kind], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Parse values by name.
+
+    Raises:
+        InvalidSettings: a value is invalid, or has an unknown name.
+    """
+    parsed: dict[str, Any] = {}
+    reasons: dict[str, Message | str] = {}
+    for name, value in values.items():
+        if name not in kinds:
+            reasons[name] = Message("is not a setting of a site")
+            continue
+        try:
+            parsed[name] = kinds[name].read(value)
+        except ValueError as error:
+            reasons[name] = invalid_reason(error)
+    if reasons:
+        raise InvalidSettings(reasons)
+    return parsed
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Default, type and description of a setting, for flags and docs."""
+
+    default: Any
+    kind: Kind
+    description: str
+
+
 def _setting(default: object, kind: Kind, description: str, *, is_secret: bool = False) -> Any:
-    metadata = {"kind": kind, "description": description}
-    return field(default=default, repr=not is_secret, metadata=metadata)
+    setting = Setting(default, kind, description)
+    return field(default=default, repr=not is_secret, metadata={"setting": setting})
 
 
 class Source(StrEnum):
@@ -584,42 +608,17 @@ class Settings:
 
     def __post_init__(self) -> None:
         """Parse and validate each field."""
-        reasons: dict[str, Message | str] = {}
-        for each in _fields():
-            try:
-                value = each.metadata["kind"].read(getattr(self, each.name))
-            except ValueError as error:
-                reasons[each.name] = invalid_reason(error)
-            else:
-                object.__setattr__(self, each.name, value)
-        if reasons:
-            raise InvalidSettings(reasons)
+        kinds = {name: setting.kind for name, setting in SETTINGS.items()}
+        parsed = _read_values(kinds, {name: getattr(self, name) for name in SETTINGS})
+        for name, value in parsed.items():
+            object.__setattr__(self, name, value)
 
 
-def _fields() -> list["dataclasses.Field[Any]"]:
-    return [each for each in dataclasses.fields(Settings) if "kind" in each.metadata]
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """Name, default, type and description of a setting, for flags and docs."""
-
-    name: str
-    default: Any
-    kind: Kind
-    description: str
-
-
-SETTINGS = {
-    each.name: Setting(
-        each.name,
-        None if each.name == "data" else each.default,  # depends on the environment
-        each.metadata["kind"],
-        each.metadata["description"],
-    )
-    for each in _fields()
+SETTINGS: dict[str, Setting] = {
+    each.name: each.metadata["setting"] for each in fields(Settings) if each.metadata
 }
 """All settings by name."""
+SETTINGS["data"] = replace(SETTINGS["data"], default=None)  # depends on the environment
 
 INDEX = "archive.sqlite3"
 """SQLite file in the data directory."""
@@ -681,25 +680,13 @@ _RULE_KINDS = {
 }
 
 
-def parse_site_rule(fields: Mapping[str, Any]) -> SiteRule:
+def parse_site_rule(values: Mapping[str, Any]) -> SiteRule:
     """Build the rule of a site from values or texts.
 
     Raises:
         InvalidSettings: a value is invalid, or has an unknown name.
     """
-    reasons: dict[str, Message | str] = {}
-    values: dict[str, Any] = {}
-    for name, value in fields.items():
-        if name not in _RULE_KINDS:
-            reasons[name] = Message("is not a setting of a site")
-            continue
-        try:
-            values[name] = _RULE_KINDS[name].read(value)
-        except ValueError as error:
-            reasons[name] = invalid_reason(error)
-    if reasons:
-        raise InvalidSettings(reasons)
-    return SiteRule(**values)
+    return SiteRule(**_read_values(_RULE_KINDS, values))
 
 
 def parse_site_rules(table: object) -> dict[str, SiteRule]:

@@ -44,14 +44,14 @@ def cli() -> None:
 
 def _write_language(_: click.Context, formatter: click.HelpFormatter) -> None:
     """Write the tables of the search syntax."""
-    language = import_module("archiver.search.query_fields").LANGUAGE
+    language = import_module("archiver.search.query_fields")
     with formatter.section("Operators"):
-        formatter.write_dl([(each.example, each.means) for each in language.operators])
+        formatter.write_dl([(each.example, each.means) for each in language.OPERATORS])
     with formatter.section("Filters"):
-        rows = [(each.example, f"{each.means} ({each.accepted})") for each in language.fields]
+        rows = [(each.example, f"{each.means} ({each.accepted})") for each in language.FIELDS]
         formatter.write_dl(rows)
     formatter.write_paragraph()
-    formatter.write_text(f"Dates: {language.dates}. All in UTC.")
+    formatter.write_text(f"Dates: {language.DATES}. All in UTC.")
 
 
 @cli.command(cls=Command)

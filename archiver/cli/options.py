@@ -255,7 +255,7 @@ def _option(name: str) -> SettingOption:
     return SettingOption(
         [declaration, name],
         default=None,
-        multiple=setting.kind.is_list,
+        multiple=metavar == "LIST",
         metavar=metavar or None,
         type=click.BOOL if not metavar else click.STRING,
         help=f"{setting.description}  [{variable(name)}{_shown_default(setting)}]",

@@ -329,15 +329,3 @@ def describe_values(field: Field) -> Message:
     if field.read is read_dates:
         return Message("a date ({dates})", dates=Message(DATES))
     return accepted_values(field)
-
-
-@dataclass(frozen=True, slots=True)
-class Language:
-    """Reference of the search language for the help page: operators, fields and date formats."""
-
-    operators: tuple[Operator, ...] = OPERATORS
-    fields: tuple[Field, ...] = FIELDS
-    dates: str = DATES
-
-
-LANGUAGE = Language()

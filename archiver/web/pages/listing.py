@@ -16,7 +16,7 @@ from archiver.http.urls import address_in
 from archiver.model.job import State
 from archiver.model.listing import Kind, ListingQuery, Sort, Summary
 from archiver.model.message import Message, marked
-from archiver.search.query_fields import LANGUAGE
+from archiver.search.query_fields import DATES, FIELDS, OPERATORS
 from archiver.search.query_tree import (
     Condition,
     FieldCondition,
@@ -165,9 +165,13 @@ async def listing(request: web.Request) -> web.StreamResponse:
 
 async def explain(request: web.Request) -> web.StreamResponse:
     """Show the help on search."""
-    title = Message("Search syntax")
     return await render_with_sidebar(
-        request, "pages/search_help.html", title=title, language=LANGUAGE
+        request,
+        "pages/search_help.html",
+        title=Message("Search syntax"),
+        operators=OPERATORS,
+        fields=FIELDS,
+        dates=DATES,
     )
 
 
