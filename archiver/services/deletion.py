@@ -1,7 +1,6 @@
 """Deletion of entries and snapshots, and its undo."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -128,19 +127,25 @@ class EntryDeletion:
             chosen = await deletions.items_in_bin(conn, keys=keys or None)
         if missing := keys.keys() - {each.hash_url for each in chosen}:
             raise NotFound("{url} is not in the bin.", url=keys[min(missing)])
-        done = Restored(0, 0, 0, 0)
+        selected: dict[int, list[str] | None] = {}
         for number in dict.fromkeys(each.deletion for each in chosen):
             items = [each for each in chosen if each.deletion == number]
-            only = [each.hash_url for each in items] if keys and not items[0].timestamp else None
-            with suppress(InputError, NotFound):  # saved again, or restored by another request
+            is_part = keys and not items[0].timestamp
+            selected[number] = [each.hash_url for each in items] if is_part else None
+        return await self.restore_items(selected)
+
+    async def restore_items(self, selected: Mapping[int, Sequence[str] | None]) -> Restored:
+        """Restore entries by hash_url, by the number of their deletion; None restores all of it."""
+        entries = snapshots = not_restored = 0
+        for number, only in selected.items():
+            try:
                 one = await self.undo(number, only)
-                done = Restored(
-                    number,
-                    done.entries + one.entries,
-                    done.snapshots + one.snapshots,
-                    done.not_restored + one.not_restored,
-                )
-        return done
+            except (InputError, NotFound):  # saved again, or restored by another request
+                not_restored += 1
+            else:
+                entries, snapshots = entries + one.entries, snapshots + one.snapshots
+                not_restored += one.not_restored
+        return Restored(0, entries, snapshots, not_restored)
 
     async def undo(self, number: int, only: Sequence[str] | None = None) -> Restored:
         """Restore what a deletion deleted, except what was saved or deleted again since then.

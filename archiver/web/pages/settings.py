@@ -10,7 +10,7 @@ from typing import Any
 from aiohttp import web
 
 from archiver.config import NO_RULE, SiteRule
-from archiver.errors import InputError, NotFound
+from archiver.errors import InputError
 from archiver.http.site_rules import names_port, site_name
 from archiver.model.message import Message
 from archiver.services.health import last_check
@@ -216,26 +216,18 @@ async def change_bin(request: web.Request) -> web.StreamResponse:
         raise web.HTTPSeeOther("/bin?empty=ask#empty")
     if does == "all":
         done = await app.deleting.restore_from_bin()
-        raise web.HTTPSeeOther(
-            f"/bin?restored={done.entries or done.snapshots}&not_restored={done.not_restored}"
+    elif does == "restore":
+        selected: dict[int, list[str]] = defaultdict(list)
+        for each in form.getall("item", []):
+            text, _, key = str(each).partition(" ")
+            selected[parse_number(text)].append(key)
+        if not selected:
+            raise web.HTTPSeeOther("/bin?nothing=1")
+        done = await app.deleting.restore_items(
+            {number: None if "" in keys else keys for number, keys in selected.items()}
         )
-    if does != "restore":
+    else:
         raise InputError("This form is outdated. Reload the page and try again.")
-    selected: dict[int, list[str]] = defaultdict(list)
-    for each in form.getall("item", []):
-        text, _, key = str(each).partition(" ")
-        selected[parse_number(text)].append(key)
-    if not selected:
-        raise web.HTTPSeeOther("/bin?nothing=1")
-    restored = not_restored = 0
-    for deletion, keys in selected.items():
-        try:
-            done = await app.deleting.undo(deletion, None if "" in keys else keys)
-        except (InputError, NotFound):
-            not_restored += 1
-        else:
-            restored, not_restored = (
-                restored + (done.entries or done.snapshots),
-                not_restored + done.not_restored,
-            )
-    raise web.HTTPSeeOther(f"/bin?restored={restored}&not_restored={not_restored}")
+    raise web.HTTPSeeOther(
+        f"/bin?restored={done.entries or done.snapshots}&not_restored={done.not_restored}"
+    )
