@@ -43,12 +43,10 @@ if TYPE_CHECKING:
     from archiver.services.fixity import Fixity
     from archiver.services.health import HealthCheck
     from archiver.services.highlights import Highlights
-    from archiver.services.home import HomePage
     from archiver.services.import_previews import ImportSurveys
     from archiver.services.import_reading import ImportStatuses
     from archiver.services.import_reports import ImportReports
     from archiver.services.imports import Imports, ImportUndo
-    from archiver.services.list_exports import Feeds
     from archiver.services.lists import EntryLists, NavigationData
     from archiver.services.page_uploads import PageUploads
     from archiver.services.preferences import Preferences
@@ -246,18 +244,6 @@ class App:
         from archiver.services.lists import NavigationData
 
         return NavigationData(self.db, self.lists)
-
-    @cached_property
-    def home_page(self) -> "HomePage":
-        from archiver.services.home import HomePage
-
-        return HomePage(self.db)
-
-    @cached_property
-    def feeds(self) -> "Feeds":
-        from archiver.services.list_exports import Feeds
-
-        return Feeds(self.search)
 
     @cached_property
     def subscriptions(self) -> "Subscriptions":

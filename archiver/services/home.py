@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from archiver.db import entries, snapshots
-from archiver.db.engine import AsyncConnection, Database
+from archiver.db.engine import Database
 from archiver.services.search_results import ListedEntry, shown_of
 
 WEEK = timedelta(days=7)
@@ -27,24 +27,20 @@ class HomePageContent:
     on_this_day: tuple[ListedEntry, ...] = ()
 
 
-class HomePage:
-    """Data of the home page."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
-
-    async def read(self, now: datetime) -> HomePageContent:
-        """Return the contents at the time ``now`` (aware). A day is a day in UTC."""
-        today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-        async with self._db.read() as conn:
-            week = [_span(now - WEEK, now + timedelta(days=1))]
-            new = await entries.added_within(conn, week, each=MAX_NEW)
-            old = await entries.added_within(conn, years_before(today), each=MAX_OF_A_YEAR)
-            listed = await _listed(conn, [*new, *old])
-        return HomePageContent(
-            tuple(listed[each] for each in new if each in listed),
-            tuple(listed[each] for each in old if each in listed),
-        )
+async def read_home_page(db: Database, now: datetime) -> HomePageContent:
+    """Return the contents at the time ``now`` (aware). A day is a day in UTC."""
+    today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    async with db.read() as conn:
+        week = [_span(now - WEEK, now + timedelta(days=1))]
+        new = await entries.added_within(conn, week, each=MAX_NEW)
+        old = await entries.added_within(conn, years_before(today), each=MAX_OF_A_YEAR)
+        ids = [*new, *old]
+        by_id = await entries.by_ids(conn, ids)
+        listed = await shown_of(conn, by_id, await snapshots.latest_of(conn, ids))
+    return HomePageContent(
+        tuple(listed[each] for each in new if each in listed),
+        tuple(listed[each] for each in old if each in listed),
+    )
 
 
 def years_before(today: datetime) -> list[tuple[int, int]]:
@@ -58,8 +54,3 @@ def years_before(today: datetime) -> list[tuple[int, int]]:
 
 def _span(first: datetime, end: datetime) -> tuple[int, int]:
     return int(first.timestamp()), int(end.timestamp())
-
-
-async def _listed(conn: AsyncConnection, ids: list[int]) -> dict[int, ListedEntry]:
-    entries_by_id = await entries.by_ids(conn, ids)
-    return await shown_of(conn, entries_by_id, await snapshots.latest_of(conn, ids))

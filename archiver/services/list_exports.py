@@ -117,35 +117,26 @@ class FeedForm(StrEnum):
     JSON = "json"
 
 
-class Feeds:
-    """Feeds of lists."""
+async def write_feed(
+    search: Search, query: ListingQuery, form: FeedForm, *, origin: str, path: str, home: str
+) -> bytes:
+    """Return the newest entries of a list as a feed.
 
-    def __init__(self, search: Search) -> None:
-        self._search = search
+    Args:
+        search: searches the index.
+        query: query of the list; its order and page are ignored.
+        form: format of the feed.
+        origin: ``http(s)://host[:port]`` of the service.
+        path: URL path of the feed.
+        home: URL path of the list in the web interface.
 
-    async def write(
-        self, query: ListingQuery, form: FeedForm, *, origin: str, path: str, home: str
-    ) -> bytes:
-        """Return the newest entries of a list as a feed.
-
-        Args:
-            query: query of the list; its order and page are ignored.
-            form: format of the feed.
-            origin: ``http(s)://host[:port]`` of the service.
-            path: URL path of the feed.
-            home: URL path of the list in the web interface.
-
-        Raises:
-            InvalidQuery: the query can't be parsed.
-        """
-        newest = replace(query, sort=Sort.NEWEST, after="", limit=ITEMS)
-        listing = await self._search.listing(newest)
-        entries_listed = [each.entry for each in listing.items]
-        feed = Feed(_title(query), origin, path, home, entries_listed)
-        return write_atom(feed) if form is FeedForm.ATOM else write_json_feed(feed)
-
-
-def _title(query: ListingQuery) -> str:
+    Raises:
+        InvalidQuery: the query can't be parsed.
+    """
+    newest = replace(query, sort=Sort.NEWEST, after="", limit=ITEMS)
+    listing = await search.listing(newest)
     parts = (query.q, query.tag, query.host, query.status)
-    search = " ".join(each for each in parts if each)
-    return f"archiver: {search}" if search else "archiver"
+    words = " ".join(each for each in parts if each)
+    title = f"archiver: {words}" if words else "archiver"
+    feed = Feed(title, origin, path, home, [each.entry for each in listing.items])
+    return write_atom(feed) if form is FeedForm.ATOM else write_json_feed(feed)

@@ -26,7 +26,7 @@ from archiver.search.query_tree import (
     query_text,
     write_value,
 )
-from archiver.services.list_exports import FeedForm
+from archiver.services.list_exports import FeedForm, write_feed
 from archiver.services.search import Listing, tree_of
 from archiver.web.api.json_http import LISTING_PARAMETERS, list_query, requested_query
 from archiver.web.app_keys import RUNTIME
@@ -288,7 +288,8 @@ async def feed(request: web.Request) -> web.StreamResponse:
     """Send a feed of the newest entries of a list."""
     form = FeedForm(request.match_info["form"])
     parameters = request.rel_url.raw_query_string
-    body = await request.app[RUNTIME].feeds.write(
+    body = await write_feed(
+        request.app[RUNTIME].search,
         requested_query(request),
         form,
         origin=public_origin(request) + base_path(request),
