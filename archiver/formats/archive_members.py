@@ -166,6 +166,18 @@ class ReadStream(io.RawIOBase):
         return len(piece)
 
 
+def rejoined(head: bytes, read: Callable[[int], bytes]) -> BinaryIO:
+    """Return a stream of a head that was read already, followed by what ``read`` returns."""
+
+    def read_joined(size: int) -> bytes:
+        nonlocal head
+        piece = head[:size] or read(size)
+        head = head[len(piece) :]
+        return piece
+
+    return io.BufferedReader(ReadStream(read_joined), 1 << 16)
+
+
 def _is_system_file(name: str) -> bool:
     """Return whether a name is a file that Finder or Explorer adds to archives."""
     return name.startswith("__MACOSX/") or name.endswith((".DS_Store", "Thumbs.db", "desktop.ini"))

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, BinaryIO
 from archiver.errors import UnreadableFile
 from archiver.formats.archive_members import (
     Members,
-    ReadStream,
     TarMembers,
     is_packed,
     is_tar,
     is_zip,
+    rejoined,
     unpacked,
 )
 from archiver.formats.rows import URL_COLUMNS, plain_name
@@ -403,7 +403,7 @@ class SourceFile:
         self.columns_as = columns_as or {}
         self.head = _read_head(source)
         if is_packed(self.head):
-            source = unpacked(_rejoined(self.head, source), self.head)
+            source = unpacked(rejoined(self.head, source.read), self.head)
             # If the file is damaged at its start, keep the compressed head, so that the error
             # names the compression.
             self.head = _read_head(source) or self.head
@@ -482,7 +482,7 @@ class SourceFile:
         if self._spooled:
             self._spooled.seek(0)
             return self._spooled
-        return _rejoined(self.head, self._source)
+        return rejoined(self.head, self._source.read)
 
     def chunks(self) -> Iterator[str]:
         """Yield the content as text, in pieces.
@@ -546,18 +546,6 @@ def _read_head(source: BinaryIO) -> bytes:
             break
         head += piece
     return bytes(head)
-
-
-def _rejoined(head: bytes, remaining: BinaryIO) -> BinaryIO:
-    """Return a stream of a head that was read already, followed by the rest of the file."""
-
-    def read(size: int) -> bytes:
-        nonlocal head
-        piece = head[:size] or remaining.read(size)
-        head = head[len(piece) :]
-        return piece
-
-    return io.BufferedReader(ReadStream(read), HEAD_BYTES)
 
 
 _MAX_QUERY = 2_000

@@ -19,7 +19,7 @@ from archiver.crawl.imported_entries import EntryImporter, SpooledEntries
 from archiver.crawl.imported_pages import PageImporter, SavedPageImporter, SpooledPages
 from archiver.errors import UnreadableFile
 from archiver.formats.archive_files import BATCH, in_batches, read_records
-from archiver.formats.archive_members import member_names
+from archiver.formats.archive_members import member_names, rejoined
 from archiver.formats.archive_records import (
     ForeignCapture,
     ForeignEntryRecord,
@@ -222,7 +222,7 @@ class ArchiveImport:
                 if form is None:
                     yield self._failed(member, UnreadableFile("It is not a WARC file."))
                     return
-                records = _READERS[form](_Rejoined(head, source))
+                records = _READERS[form](rejoined(head, source.read))
                 async for counts in self._records(records, member):
                     yield counts
         except UnreadableFile as error:
@@ -308,20 +308,6 @@ def _as_file(package: Package, member: str, stack: ExitStack) -> BinaryIO:
         shutil.copyfileobj(source, spooled, 1 << 20)
     spooled.seek(0)
     return spooled
-
-
-class _Rejoined:
-    """File that returns ``head``, the part that was already read, and then ``rest``."""
-
-    def __init__(self, head: bytes, remaining: Forward) -> None:
-        self._head = head
-        self._remaining = remaining
-
-    def read(self, size: int, /) -> bytes:
-        if self._head:
-            data, self._head = self._head[:size], self._head[size:]
-            return data
-        return self._remaining.read(size)
 
 
 class PendingRevisits:
