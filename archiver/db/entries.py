@@ -74,8 +74,8 @@ def by_column(annotation: Annotation) -> dict[str, Any]:
         ValueError: the annotation has no date.
     """
     columns = dict(zip(_NAMES, _FIELDS(annotation), strict=True))
-    for field, write in _WRITE.items():
-        columns[COLUMNS[field].name] = write(getattr(annotation, field))
+    for name, write in _WRITE.items():
+        columns[name] = write(columns[name])
     return columns
 
 
@@ -112,9 +112,10 @@ def _write_highlights(highlights: Sequence[Highlight]) -> str:
 
 
 _WRITE: Mapping[str, Callable[[Any], Any]] = {
-    "added_at": _seconds,
-    "highlights": _write_highlights,
+    COLUMNS["added_at"].name: _seconds,
+    COLUMNS["highlights"].name: _write_highlights,
 }
+"""Functions that convert a value for its column, by column name."""
 _READ: Mapping[str, Callable[[Any], Any]] = {
     "added_at": lambda seconds: datetime.fromtimestamp(seconds, UTC),
     "highlights": _read_highlights,

@@ -163,7 +163,9 @@ class Row:
 
         A boolean ``false`` counts as empty, because some exports write it for a missing text.
         """
-        self.drop(*(name for name in names if self.peek(name) is False))
+        for name in names:
+            if self.peek(name) is False:
+                self.drop(name)
         value = self.take(*names)
         return text_of(value).strip() if value is not None else ""
 
