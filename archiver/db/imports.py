@@ -27,7 +27,6 @@ from archiver.model.imports import (
     ImportUndone,
     RecordCounts,
     Rejected,
-    is_archive_form,
 )
 from archiver.model.job import QueueCounts, State
 from archiver.model.message import marked
@@ -224,22 +223,6 @@ class Unfinished:
     counted: Mapping[str, int | str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimedImport:
-    """Import that a process reads.
-
-    Attributes:
-        id, name: id of the import, and name of its file.
-        read: number of links or records read.
-        is_archive: the file contains captures.
-    """
-
-    id: int
-    name: str
-    read: int
-    is_archive: bool
-
-
 async def create(
     conn: AsyncConnection,
     *,
@@ -271,12 +254,12 @@ async def create(
     return int((await conn.execute(statement.returning(imports.c.id))).scalar_one())
 
 
-async def owned_by(conn: AsyncConnection, owner: str) -> list[ClaimedImport]:
+async def owned_by(conn: AsyncConnection, owner: str) -> list[ImportStatus]:
     """Return the imports that a process reads."""
     rows = await conn.execute(
         select(imports).where(imports.c.reading == 1, imports.c.owner == owner)
     )
-    return [ClaimedImport(row.id, row.name, row.read, is_archive_form(row.format)) for row in rows]
+    return [await _status(conn, row) for row in rows.all()]
 
 
 async def release(conn: AsyncConnection, owner: str) -> None:

@@ -183,6 +183,17 @@ class LinkFile:
         self.columns = tuple((column, ColumnRole(role)) for column, role in head["columns"])
         self._process = process
 
+    async def first_batch(self) -> Batch:
+        """Return the first links.
+
+        Raises:
+            UnreadableFile: the file contains no link, or the child stopped.
+        """
+        batch = await self.next_batch()
+        if not batch:
+            raise UnreadableFile("{name} contains no links. Is it the right file?", name=self.name)
+        return batch
+
     async def next_batch(self) -> Batch:
         """Return the next links; an empty batch at the end of the file.
 

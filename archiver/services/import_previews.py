@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from archiver.db import new_entries, tags_and_lists
 from archiver.db.engine import Database
-from archiver.errors import NotFound, UnreadableFile
+from archiver.errors import NotFound
 from archiver.formats.import_process import Batch, LinkFile, open_links
 from archiver.model.annotation import Annotation, read_source_record
 from archiver.model.entry_list import ListsInFile, with_more
@@ -153,9 +153,7 @@ class ImportSurveys:
         opened = open_links(source, name, memory_bytes=self._memory_bytes, choices=choices)
         async with opened as links:
             tally = _Tally()
-            batch = await links.next_batch()
-            if not batch:
-                raise UnreadableFile("{name} contains no links. Is it the right file?", name=name)
+            batch = await links.first_batch()
             while batch and (most is None or tally.read < most):
                 tally.add(batch, await self._predicted_results(batch, choices))
                 batch = await links.next_batch()

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, BinaryIO, TypeVar
 from archiver.crawl.crash_recovery import settle_interrupted
 from archiver.db import import_reports, imports, new_entries, tags_and_lists
 from archiver.db.engine import AsyncConnection, Database
-from archiver.errors import ArchiverError, InputError, InvalidQuery, UnreadableFile
+from archiver.errors import ArchiverError, InputError, InvalidQuery, NotFound, UnreadableFile
 from archiver.formats.detection import IMPORTERS
 from archiver.formats.import_process import Batch, FileSeed, LinkFile, open_links
 from archiver.formats.own_json import was_saved_as_link
@@ -174,10 +174,14 @@ class ImportStatuses:
         self._db = db
         self._lock = store.lock
 
-    async def find(self, number: int) -> ImportStatus | None:
-        """Return the status of an import; None if it does not exist."""
+    async def find(self, number: int) -> ImportStatus:
+        """Return the status of an import.
+
+        Raises:
+            NotFound: the import does not exist.
+        """
         status = await self._find(number)
-        if status and status.reading:
+        if status.reading:
             await settle_interrupted(self._db, self._lock)
             status = await self._find(number)
         return status
@@ -194,11 +198,14 @@ class ImportStatuses:
         async with self._db.read() as conn:
             return await imports.is_any_unclaimed(conn)
 
-    async def _find(self, number: int) -> ImportStatus | None:
-        if number > _LAST_NUMBER:
-            return None
-        async with self._db.read() as conn:
-            return await imports.status(conn, number)
+    async def _find(self, number: int) -> ImportStatus:
+        status = None
+        if number <= _LAST_NUMBER:
+            async with self._db.read() as conn:
+                status = await imports.status(conn, number)
+        if status is None:
+            raise NotFound("Import {number} not found.", number=str(number))
+        return status
 
 
 PROGRESS_SECONDS = 0.2
@@ -242,7 +249,7 @@ class ImportReader:
                 await _add_batch(conn, number, batch, links.choices, early)
             self._on_queued()
             if monotonic() - reported > PROGRESS_SECONDS:
-                await self._report(number, on_progress)
+                on_progress(await self._statuses.find(number))
                 reported = monotonic()
             batch = await links.next_batch()
         async with self._db.write() as conn:
@@ -274,7 +281,7 @@ class ImportReader:
                 async with aclosing(taking) as batches:
                     async for each in batches:
                         before = await self._count(number, each, before)
-                        await self._report(number, on_progress)
+                        on_progress(await self._statuses.find(number))
             except UnreadableFile as unreadable:
                 error = str(unreadable)
             except (ArchiverError, OSError):
@@ -286,11 +293,6 @@ class ImportReader:
         async with self._db.write() as conn:
             await imports.finish(conn, number, error=error)
         self._on_queued()
-
-    async def _report(self, number: int, on_progress: OnProgress) -> None:
-        status = await self._statuses.find(number)
-        if status:
-            on_progress(status)
 
     async def _count(self, number: int, counts: RecordCounts, before: int) -> int:
         """Store the counts of a batch; return ``before`` for the next batch.

@@ -21,7 +21,7 @@ from archiver.crawl.deletions import delete_entries
 from archiver.db import deletions, import_reports, imports, queue, tags_and_lists
 from archiver.db.engine import AsyncConnection, Database
 from archiver.db.statements import MAX_BATCH, in_batches
-from archiver.errors import ArchiverError, InputError, NotFound, StoreError, UnreadableFile
+from archiver.errors import ArchiverError, InputError, StoreError, UnreadableFile
 from archiver.helpers import run_to_completion, sync_file
 from archiver.logs import get_log
 from archiver.model.imports import NO_CHOICES, UNEXPECTED, Choices, ImportStatus, ImportUndone
@@ -58,69 +58,6 @@ class StoredImport:
     choices: Choices
 
 
-class StoredImports:
-    """Stored import files, each read by its own task."""
-
-    def __init__(self, db: Database, statuses: ImportStatuses, reader: ImportReader) -> None:
-        self._db = db
-        self._statuses = statuses
-        self._reader = reader
-
-    async def read(self, stored: StoredImport, skip: int) -> None:
-        """Read a stored file, retrying after disk and index errors.
-
-        ``skip`` is the number of rows at the start of the file that were read before.
-        """
-        while True:
-            try:
-                await self._read_once(stored, skip)
-            except (ArchiverError, OSError):
-                log.exception(
-                    ("import was interrupted; continuing"), name=stored.name, seconds=REST_SECONDS
-                )
-            else:
-                return
-            await asyncio.sleep(REST_SECONDS)
-            with suppress(ArchiverError):
-                status = await self._statuses.find(stored.number)
-                skip = status.read if status else skip
-
-    async def _read_once(self, stored: StoredImport, skip: int) -> None:
-        """Read a stored file; a file that becomes unreadable ends its import.
-
-        Raises:
-            ArchiverError, OSError: reading failed, but can be retried.
-        """
-        try:
-            await self._read_from(stored, skip)
-        except FileNotFoundError:
-            reason = GONE
-        except UnreadableFile as error:
-            reason = f"The import stopped: {error}"
-        except (ArchiverError, OSError):
-            raise
-        except Exception as unexpected:
-            # Any failure of a parser on untrusted input must end only this import.
-            reason = UNEXPECTED.format(name=stored.name, kind=type(unexpected).__name__)
-            log.exception("import cancelled", name=stored.name)
-        else:
-            return
-        log.warning("import cancelled", name=stored.name, reason=reason)
-        async with self._db.write() as conn:
-            await imports.finish(conn, stored.number, error=reason)
-
-    async def _read_from(self, stored: StoredImport, skip: int) -> None:
-        name, number = stored.name, stored.number
-        with await asyncio.to_thread(stored.path.open, "rb") as source:
-            if kind := await asyncio.to_thread(kind_of_file, source, name):
-                await self._reader.read_captures(number, source, name, kind, lambda _: None)
-                return
-            opened = self._reader.open_links(source, name, skip=skip, choices=stored.choices)
-            async with opened as links:
-                first = await links.next_batch()
-                await self._reader.read_links(number, first, links, lambda _: None)
-
-
 CLAIM_SECONDS = 10.0
 CANCELLED = marked("You cancelled this import. Import the file again to add the rest.")
 STOPPED = marked("The import was stopped. Import the file again to add the rest.")
@@ -150,7 +87,6 @@ class Imports:
         self._reader = ImportReader(
             db, archives, self._statuses, memory_bytes=memory_bytes, on_queued=on_queued
         )
-        self._stored = StoredImports(db, self._statuses, self._reader)
         self._reading: dict[int, asyncio.Task[None]] = {}
 
     async def read_file(
@@ -183,9 +119,7 @@ class Imports:
             await self._read_to_end(number, reading)
             return await self.status(number)
         async with self._reader.open_links(source, name, choices=choices) as links:
-            first = await links.next_batch()
-            if not first:
-                raise UnreadableFile("{name} contains no links. Is it the right file?", name=name)
+            first = await links.first_batch()
             number = await self._create(name, links.form, choices=choices)
             await self._read_to_end(
                 number, self._reader.read_links(number, first, links, on_progress)
@@ -310,10 +244,7 @@ class Imports:
         Raises:
             NotFound: the import does not exist.
         """
-        status = await self._statuses.find(number)
-        if status is None:
-            raise NotFound("Import {number} not found.", number=str(number))
-        return status
+        return await self._statuses.find(number)
 
     async def _detect_format(self, path: Path, name: str) -> str:
         """Detect the format of an uploaded file.
@@ -325,10 +256,7 @@ class Imports:
             if kind := await asyncio.to_thread(kind_of_file, source, name):
                 return kind
             async with self._reader.open_links(source, name) as links:
-                if not await links.next_batch():
-                    raise UnreadableFile(
-                        ("{name} contains no links. Is it the right file?"), name=name
-                    )
+                await links.first_batch()
                 return links.form
 
     async def _create(
@@ -379,9 +307,62 @@ class Imports:
     async def _read_stored(self, stored: StoredImport, skip: int) -> None:
         """Read a stored file, then delete it if it was read completely."""
         try:
-            await self._stored.read(stored, skip)
+            await self._read_with_retries(stored, skip)
         finally:
             await run_to_completion(self._delete_if_read(stored))
+
+    async def _read_with_retries(self, stored: StoredImport, skip: int) -> None:
+        """Read a stored file, retrying after disk and index errors.
+
+        ``skip`` is the number of rows at the start of the file that were read before.
+        """
+        while True:
+            try:
+                await self._read_once(stored, skip)
+            except (ArchiverError, OSError):
+                log.exception(
+                    "import was interrupted; continuing", name=stored.name, seconds=REST_SECONDS
+                )
+            else:
+                return
+            await asyncio.sleep(REST_SECONDS)
+            with suppress(ArchiverError):
+                skip = (await self.status(stored.number)).read
+
+    async def _read_once(self, stored: StoredImport, skip: int) -> None:
+        """Read a stored file; a file that becomes unreadable ends its import.
+
+        Raises:
+            ArchiverError, OSError: reading failed, but can be retried.
+        """
+        try:
+            await self._read_from(stored, skip)
+        except FileNotFoundError:
+            reason = GONE
+        except UnreadableFile as error:
+            reason = f"The import stopped: {error}"
+        except (ArchiverError, OSError):
+            raise
+        except Exception as unexpected:
+            # Any failure of a parser on untrusted input must end only this import.
+            reason = UNEXPECTED.format(name=stored.name, kind=type(unexpected).__name__)
+            log.exception("import cancelled", name=stored.name)
+        else:
+            return
+        log.warning("import cancelled", name=stored.name, reason=reason)
+        async with self._db.write() as conn:
+            await imports.finish(conn, stored.number, error=reason)
+
+    async def _read_from(self, stored: StoredImport, skip: int) -> None:
+        name, number = stored.name, stored.number
+        with await asyncio.to_thread(stored.path.open, "rb") as source:
+            if kind := await asyncio.to_thread(kind_of_file, source, name):
+                await self._reader.read_captures(number, source, name, kind, lambda _: None)
+                return
+            opened = self._reader.open_links(source, name, skip=skip, choices=stored.choices)
+            async with opened as links:
+                first = await links.next_batch()
+                await self._reader.read_links(number, first, links, lambda _: None)
 
     async def _delete_if_read(self, stored: StoredImport) -> None:
         """Delete a stored file that was read completely."""
@@ -561,8 +542,6 @@ class ImportUndo:
 
     async def _checked(self, number: int) -> ImportStatus:
         status = await self._statuses.find(number)
-        if status is None:
-            raise NotFound("Import {number} not found.", number=str(number))
         if status.is_archive:
             raise InputError(
                 "An import of captures cannot be undone. Delete its entries instead: search for "
