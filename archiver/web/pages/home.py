@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
 
 from aiohttp import web
 
+from archiver.app import App
 from archiver.errors import InputError, InvalidUrl, NotFound
 from archiver.http.urls import (
     hash_url,
@@ -23,7 +25,7 @@ from archiver.model.entry import Entry
 from archiver.model.imports import Rejected
 from archiver.model.listing import ListingQuery
 from archiver.model.message import Message
-from archiver.services.entries import SavedAddress, SaveResult
+from archiver.services.entries import SavedAddress
 from archiver.services.home import read_home_page
 from archiver.services.reader_view import ReadingPlace
 from archiver.web import auth
@@ -49,50 +51,80 @@ async def home(request: web.Request) -> web.StreamResponse:
 
 async def add(request: web.Request) -> web.StreamResponse:
     """Save the URLs in the form and show their progress, or search for its words."""
-    form, app = await request.post(), request.app[RUNTIME]
-    fields = {name: str(form.get(name, "")) for name in ("url", "tags", "title", "note", "folders")}
-    if words := search_words(fields["url"]):
+    form = await request.post()
+    text, tags = str(form.get("url", "")), str(form.get("tags", ""))
+    if words := search_words(text):
         raise web.HTTPSeeOther(f"/snapshots?{urlencode({'q': words})}")
-    lines = fields["url"].split("\n")
+    lines = text.split("\n")
     urls, cleaned = (lines, []) if form.get("trackers") == "keep" else _cleaned(request, lines)
+    try:
+        saved = await _save(request.app[RUNTIME], urls, form)
+    except InputError as error:
+        return await _show(request, [], problem=error.sentence, tags=tags, status=400)
+    if form.get("window") and (saved.keys or saved.known):
+        key = saved.keys[0] if saved.keys else f"{saved.known[0].entry.hash_url}&known=1"
+        raise web.HTTPSeeOther(f"/save?saved={key}")
+    if saved.known:
+        return await _ask_again(request, saved, form)
+    if saved.rejected:
+        status = 200 if saved.jobs else 400
+        return await _show(request, saved.jobs, rejected=saved.rejected, tags=tags, status=status)
+    if form.get("back"):
+        raise web.HTTPSeeOther(return_path(form, "/"))
+    parameters = [("jobs", ",".join(map(str, saved.jobs[:MAX_FOLLOWED])))]
+    parameters += [("cleaned", each) for each in cleaned]
+    parameters += [("deleted", str(each)) for each in saved.deletions]
+    raise web.HTTPSeeOther(f"/?{urlencode(parameters)}")
+
+
+@dataclass(slots=True)
+class _Saved:
+    """Result of the save form.
+
+    Attributes:
+        known: URLs that were saved before; the user decides whether to capture them again.
+        keys: ``hash_url`` of each entry that will be captured.
+        jobs: ids of their jobs.
+        rejected: lines that are no URLs.
+        deletions: the deletion of the entry that was replaced, if any.
+    """
+
     known: Sequence[SavedAddress] = ()
+    keys: list[str] = field(default_factory=list)
+    jobs: list[int] = field(default_factory=list)
+    rejected: Sequence[Rejected] = ()
+    deletions: list[int] = field(default_factory=list)
+
+
+async def _save(app: App, urls: list[str], form: Mapping[str, Any]) -> _Saved:
+    """Save new URLs, add them to the lists in the form, and delete the entry that they replace.
+
+    Raises:
+        InputError: there is no URL, there are too many, or a tag is too long.
+    """
+    saved = _Saved()
     if not form.get("again") and len(urls) <= MAX_FOLLOWED:
         pasted = await app.entries.saved_addresses(urls)
-        known, urls = pasted.known, [*pasted.fresh]
-    result = SaveResult((), ())
-    if urls or not known:
-        try:
-            result = await app.entries.save(
-                urls,
-                tags=names_in(fields["tags"]),
-                source="web",
-                title=fields["title"],
-                note=fields["note"].replace("\r\n", "\n"),
-                render=bool(form.get("render")),
-            )
-        except InputError as error:
-            tags = fields["tags"]
-            return await _show(request, [], problem=error.sentence, tags=tags, status=400)
-    jobs = [*dict.fromkeys(each.job_id for each in result.accepted if each.job_id is not None)]
-    keys = [each.hash_url for each in result.accepted]
-    if keys and (lists := names_in(fields["folders"])):
-        await app.editing.change(keys, AnnotationChange(with_folders=lists))
-    parameters = [("jobs", ",".join(map(str, jobs[:MAX_FOLLOWED])))]
-    parameters += [("cleaned", each) for each in cleaned]
-    instead = str(form.get("instead", ""))
-    if keys and is_hash_url(instead) and instead not in keys:
-        parameters.append(("deleted", str((await app.deleting.entries([instead])).id)))
-    if form.get("window") and (keys or known):
-        key = keys[0] if keys else f"{known[0].entry.hash_url}&known=1"
-        raise web.HTTPSeeOther(f"/save?saved={key}")
-    if known:
-        return await _ask_again(request, known, form, jobs, result.rejected)
-    if result.rejected:
-        status, tags = 200 if jobs else 400, fields["tags"]
-        return await _show(request, jobs, rejected=result.rejected, tags=tags, status=status)
-    raise web.HTTPSeeOther(
-        return_path(form, "/") if form.get("back") else f"/?{urlencode(parameters)}"
+        saved.known, urls = pasted.known, [*pasted.fresh]
+        if saved.known and not urls:
+            return saved
+    result = await app.entries.save(
+        urls,
+        tags=names_in(str(form.get("tags", ""))),
+        source="web",
+        title=str(form.get("title", "")),
+        note=str(form.get("note", "")).replace("\r\n", "\n"),
+        render=bool(form.get("render")),
     )
+    saved.rejected = result.rejected
+    saved.keys = [each.hash_url for each in result.accepted]
+    saved.jobs = [*dict.fromkeys(each.job_id for each in result.accepted if each.job_id)]
+    if saved.keys and (lists := names_in(str(form.get("folders", "")))):
+        await app.editing.change(saved.keys, AnnotationChange(with_folders=lists))
+    instead = str(form.get("instead", ""))
+    if saved.keys and is_hash_url(instead) and instead not in saved.keys:
+        saved.deletions.append((await app.deleting.entries([instead])).id)
+    return saved
 
 
 def _cleaned(request: web.Request, lines: list[str]) -> tuple[list[str], list[str]]:
@@ -112,11 +144,7 @@ def _cleaned(request: web.Request, lines: list[str]) -> tuple[list[str], list[st
 
 
 async def _ask_again(
-    request: web.Request,
-    known: Sequence[SavedAddress],
-    form: Mapping[str, Any],
-    jobs: list[int],
-    rejected: Sequence[Rejected],
+    request: web.Request, saved: _Saved, form: Mapping[str, Any]
 ) -> web.StreamResponse:
     """Ask whether to capture known URLs again; list the URLs saved without a question."""
     entries = request.app[RUNTIME].entries
@@ -124,13 +152,13 @@ async def _ask_again(
         request,
         "pages/save_again.html",
         title=Message("Already saved"),
-        known=known,
+        known=saved.known,
         tags=str(form.get("tags", "")),
         note=str(form.get("note", "")),
         render=bool(form.get("render")),
         given_title=str(form.get("title", "")),
-        saved=await entries.jobs(jobs[:MAX_FOLLOWED]) if jobs else (),
-        rejected=rejected,
+        saved=await entries.jobs(saved.jobs[:MAX_FOLLOWED]) if saved.jobs else (),
+        rejected=saved.rejected,
     )
 
 
