@@ -17,7 +17,7 @@ from archiver.db import counters, crawl_status, imports, jobs, queue, segment_ro
 from archiver.db.crawl_status import QueueLag, Share, WaitingHost
 from archiver.db.engine import AsyncConnection, Database
 from archiver.db.worker_locks import all_workers
-from archiver.errors import InputError
+from archiver.errors import InputError, NotFound
 from archiver.model.failure import Failure, FailureGroup, FailureKind
 from archiver.model.imports import ImportStatus
 from archiver.model.job import Change, ChangeCursor, Job, Lease, QueueCounts, State
@@ -374,8 +374,9 @@ class ChangeStream:
         """Yield the current state of an import, then its changes, until it is finished."""
         sent = None
         while True:
-            status = await self._imports.find(import_id)
-            if status is None:
+            try:
+                status = await self._imports.find(import_id)
+            except NotFound:  # a rebuilt index does not have it
                 return
             if status != sent:
                 sent = status
