@@ -37,6 +37,10 @@ def upload(tmp_path):
     return path
 
 
+async def test_the_changes_of_an_import_that_does_not_exist_end_immediately(archive):
+    assert [each async for each in archive.change_stream.one_import(7)] == []
+
+
 async def test_an_import_that_missed_links_does_not_report_success(archive):
     rows = b'[{"href": "http://a.example/", "description": "A", "extended": "", "toread": "no"}'
     whole = await archive.imports.read_file(BytesIO(rows + b"]"), name="whole.json")
