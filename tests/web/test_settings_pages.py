@@ -12,7 +12,8 @@ from archiver.http.urls import hash_url, parse_entry_url
 from archiver.services.fixity import Progress
 from archiver.services.health import store_check
 from archiver.warc.locks import try_lock
-from archiver.web.app_keys import RELOAD, RUNTIME
+from archiver.web.app_keys import LISTENERS, RELOAD, RUNTIME
+from archiver.web.pages import settings as settings_pages
 
 
 @pytest.fixture
@@ -116,6 +117,22 @@ async def test_saving_applies_a_setting_that_was_changed_elsewhere(client, saved
         assert client.app[RELOAD].is_set()
     finally:
         file.write_text(before)
+
+
+async def test_the_page_after_saving_is_sent_when_no_new_connection_is_accepted(
+    client, monkeypatch
+):
+    monkeypatch.setattr(settings_pages, "STOP_SECONDS", None)
+    values = {"section": "maintenance", "quiet_hour": "3", "bin_days": "9"}
+    saving = asyncio.create_task(client.post("/settings", data=values, allow_redirects=False))
+    await client.app[RELOAD].wait()
+    for _ in range(3):
+        assert (await client.get("/healthz")).status == 200
+    assert not saving.done()
+
+    client.app[LISTENERS].closing.set()
+
+    assert (await saving).status == 303
 
 
 async def test_a_deleted_entry_is_restored_from_the_bin_that_its_address_links(

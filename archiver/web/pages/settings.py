@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -16,7 +17,7 @@ from archiver.model.message import Message
 from archiver.services.health import last_check
 from archiver.services.preferences import InvalidValues
 from archiver.web import auth
-from archiver.web.app_keys import RELOAD, RUNTIME
+from archiver.web.app_keys import LISTENERS, RELOAD, RUNTIME
 from archiver.web.middleware import FORM_BYTES
 from archiver.web.origin import public_origin
 from archiver.web.pages.editing import notice_of, parse_number
@@ -36,8 +37,8 @@ GROUPS = {
 """Settings that the page changes, by section."""
 MAX_BINNED = 1_000
 """Maximum number of items that the page of the bin shows."""
-STOP_SECONDS = 0.2
-"""Time after which services that are asked to restart accept no connection any more."""
+STOP_SECONDS = 1.0
+"""Maximum time until services that are asked to restart accept no more connections."""
 SITE_FIELDS = ("render", "delay", "user_agent", "never_save")
 
 
@@ -74,7 +75,9 @@ async def change_settings(request: web.Request) -> web.StreamResponse:
         # The next request must reach the restarted services: by then, these accept no connection.
         response.force_close()
         request.app[RELOAD].set()
-        await asyncio.sleep(STOP_SECONDS)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(STOP_SECONDS):
+                await request.app[LISTENERS].closing.wait()
     raise response
 
 
