@@ -367,7 +367,7 @@ async def the_home_page_saves_urls_searches_words_and_follows_jobs(site):
 
 
 async def a_row_is_changed_in_place_beside_folded_lists(site):
-    page = await site.open("/snapshots?q=clever")
+    page = await site.open("/snapshots?q=clever&sort=title")
     for n in range(12):
         await page.request.post("/api/v1/lists", data={"path": f"List {n}"})
     await page.reload()
@@ -381,13 +381,13 @@ async def a_row_is_changed_in_place_beside_folded_lists(site):
     await page.get_by_role("button", name="Undo").click()
     await page.get_by_text("Undone.").wait_for()
 
-    await page.locator(".item").nth(1).hover()
-    await page.locator(".item .tools [data-tag-row]").nth(1).click()
+    await page.locator(".item").nth(2).hover()
+    await page.locator(".item .tools [data-tag-row]").nth(2).click()
     await page.keyboard.type("kites")
     await page.keyboard.press("Enter")
     await page.locator("details[open] button.primary").click()
     await page.get_by_text("Changed 1 entry.").wait_for()
-    assert await page.locator(".item:nth-of-type(2) .tags").inner_text() == "kites"
+    assert await page.locator(".item:nth-of-type(3) .tags").inner_text() == "kites"
     await page.close()
 
 
