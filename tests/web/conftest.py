@@ -13,6 +13,7 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from archiver.app import App, open_app
 from archiver.config import Settings
+from archiver.http.urls import hash_url
 from archiver.services.access import AccessControl
 from archiver.web.app import build_app
 from archiver.web.app_keys import LIMITS
@@ -59,7 +60,10 @@ async def serve(tmp_path) -> AsyncIterator[Serve]:
 
 
 @pytest.fixture
-def settings(tmp_path) -> Settings:
+async def settings(request, prepared, tmp_path) -> Settings:
+    """Settings of this test's archive, which the function ``fill`` of the module fills."""
+    if fill := getattr(request.module, "fill", None):
+        await prepared.copy(fill, tmp_path / "data")
     return Settings(data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0, retries=0)
 
 
@@ -108,6 +112,17 @@ async def save_foxes_and_bears(runtime, live):
 async def saved_archive(prepared, tmp_path) -> SavedArchive:
     await prepared.copy(save_foxes_and_bears, tmp_path / "data")
     return SavedArchive(Settings(data=tmp_path / "data"))
+
+
+@pytest.fixture
+def foxes(saved_archive) -> str:
+    """The hash_url of a page of the saved archive."""
+    return hash_url(saved_archive.url("/foxes"))
+
+
+async def page_of(client: TestClient, path: str) -> str:
+    """Return the text of a page."""
+    return await (await client.get(path)).text()
 
 
 @pytest.fixture

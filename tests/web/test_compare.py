@@ -8,6 +8,7 @@ from archiver.http.urls import hash_url
 from archiver.model.listing import ListingQuery
 from archiver.web.rendering import calendar
 from tests.conftest import SENTENCE, filled_by, saved_url
+from tests.web.conftest import page_of
 
 SAME = SENTENCE.format(name="foxes") * 30
 
@@ -34,18 +35,8 @@ async def fill(runtime, live):
 
 
 @pytest.fixture
-async def settings(prepared, settings):
-    await prepared.copy(fill, settings.data)
-    return settings
-
-
-@pytest.fixture
 def foxes(settings):
     return saved_url(settings, "/foxes")
-
-
-async def page_of(client, path):
-    return await (await client.get(path)).text()
 
 
 async def test_added_and_removed_words_are_shown_in_one_text(client, foxes):

@@ -21,12 +21,6 @@ async def fill(runtime, live):
 
 
 @pytest.fixture
-async def settings(prepared, settings):
-    await prepared.copy(fill, settings.data)
-    return settings
-
-
-@pytest.fixture
 def foxes(settings):
     return hash_url(saved_url(settings, "/foxes"))
 

@@ -12,11 +12,6 @@ def settings(saved_archive):
     return saved_archive.settings
 
 
-@pytest.fixture
-def foxes(saved_archive):
-    return hash_url(saved_archive.url("/foxes"))
-
-
 async def send(client, path, fields, *, page="/snapshots"):
     """Send a form of a page; return the resulting page."""
     pairs = fields

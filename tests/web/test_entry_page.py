@@ -11,6 +11,7 @@ from sqlalchemy import text
 from archiver.http.urls import hash_url
 from archiver.model.listing import ListingQuery
 from tests.conftest import filled_by, saved_url
+from tests.web.conftest import page_of
 
 MILL = "The mill stood by the river and ground what the valley grew each year. " * 5
 
@@ -33,19 +34,9 @@ async def fill(runtime, live):
 
 
 @pytest.fixture
-async def settings(prepared, settings):
-    await prepared.copy(fill, settings.data)
-    return settings
-
-
-@pytest.fixture
 def path_of(settings):
     """Return the path of an entry."""
     return lambda name: f"/{hash_url(saved_url(settings, f'/{name}'))}/"
-
-
-async def page_of(client, path):
-    return await (await client.get(path)).text()
 
 
 async def send(client, path, *fields, page):

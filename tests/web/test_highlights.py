@@ -5,8 +5,8 @@ from html import unescape
 
 import pytest
 
-from archiver.http.urls import hash_url
 from archiver.web.app_keys import RUNTIME
+from tests.web.conftest import page_of
 
 WORDS = "however clever, are lost in time"
 
@@ -14,15 +14,6 @@ WORDS = "however clever, are lost in time"
 @pytest.fixture
 def settings(saved_archive):
     return saved_archive.settings
-
-
-@pytest.fixture
-def foxes(saved_archive):
-    return hash_url(saved_archive.url("/foxes"))
-
-
-async def page_of(client, path):
-    return await (await client.get(path)).text()
 
 
 def marks(page):

@@ -4,7 +4,6 @@ import re
 from datetime import UTC, datetime
 from io import BytesIO
 
-import pytest
 from aiohttp import web
 from PIL import Image
 
@@ -15,6 +14,7 @@ from archiver.model.annotation import Annotation
 from archiver.model.seed import Seed
 from archiver.web.rendering import Density
 from tests.conftest import filled_by
+from tests.web.conftest import page_of
 
 DRAWING = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><circle r="4"/></svg>'
 HEAD = '<link rel=icon href=/i.svg><meta property="og:image" content="/og.png">'
@@ -36,19 +36,9 @@ async def fill(runtime, live):
     await runtime.crawling.work()
 
 
-@pytest.fixture
-async def settings(prepared, settings):
-    await prepared.copy(fill, settings.data)
-    return settings
-
-
-async def page_text(client, path):
-    return await (await client.get(path)).text()
-
-
 async def preview_images(client):
     """The addresses of the icon and the picture that the list shows."""
-    page = await page_text(client, "/snapshots?q=otters&view=comfortable")
+    page = await page_of(client, "/snapshots?q=otters&view=comfortable")
     return re.findall(r'class="icon" src="([^"]+)"', page), re.findall(
         r'class="cover"[^>]*><img src="([^"]+)"', page
     )
@@ -65,7 +55,7 @@ async def test_a_row_shows_archived_icons_and_images_only(client):
 
 
 async def test_each_density_shows_its_details(client):
-    pages = {each: await page_text(client, f"/snapshots?view={each}") for each in Density}
+    pages = {each: await page_of(client, f"/snapshots?view={each}") for each in Density}
 
     assert all(f'class="entries {each} ' in page for each, page in pages.items())
     assert [page.count('class="cover"') for page in pages.values()] == [1, 0, 1]
@@ -84,7 +74,7 @@ async def test_a_heading_stands_above_each_day_with_several_entries(client, runt
     async with runtime.db.write() as conn:
         await new_entries.receive(conn, seeds, now=datetime.now(UTC), recapture=False)
 
-    page = await page_text(client, "/snapshots?q=site:a.example&view=comfortable&sort=newest")
+    page = await page_of(client, "/snapshots?q=site:a.example&view=comfortable&sort=newest")
     rows = re.findall(r'class="day"><h2><time datetime="([^"]+)|class="item( after-day)?', page)
     assert [a or b for a, b in rows] == ["", "2020-01-03", "", "", " after-day", ""]
 
@@ -98,9 +88,9 @@ async def test_a_longer_list_needs_no_more_queries(client, monkeypatch):
         return await execute(self, statement, *arguments)
 
     monkeypatch.setattr(AsyncConnection, "execute", counted)
-    await page_text(client, "/snapshots?status=failed")
+    await page_of(client, "/snapshots?status=failed")
     few = len(query_counts)
     query_counts.clear()
-    await page_text(client, "/snapshots?status=saved")
+    await page_of(client, "/snapshots?status=saved")
 
     assert len(query_counts) <= few

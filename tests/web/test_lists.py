@@ -13,11 +13,6 @@ def settings(saved_archive):
 
 
 @pytest.fixture
-def foxes(saved_archive):
-    return hash_url(saved_archive.url("/foxes"))
-
-
-@pytest.fixture
 def bears(saved_archive):
     return hash_url(saved_archive.url("/bears"))
 

@@ -14,6 +14,7 @@ from archiver.services.health import store_check
 from archiver.warc.locks import try_lock
 from archiver.web.app_keys import LISTENERS, RELOAD, RUNTIME
 from archiver.web.pages import settings as settings_pages
+from tests.web.conftest import page_of
 
 
 @pytest.fixture
@@ -110,7 +111,7 @@ async def test_saving_applies_a_setting_that_was_changed_elsewhere(client, saved
     before = file.read_text() if file.exists() else ""
     file.write_text("bin_days = 9\n")
     try:
-        assert "Not applied yet: archiver is still using 30 d." in await text_of(
+        assert "Not applied yet: archiver is still using 30 d." in await page_of(
             client, "/settings/maintenance"
         )
         await client.post("/settings", data=values)
@@ -148,7 +149,7 @@ async def test_a_deleted_entry_is_restored_from_the_bin_that_its_address_links(
     assert "is in the bin" in page
     assert 'href="/bin"' in page
     (item,) = re.findall(
-        rf'<button form="one" name="item" value="([0-9]+ {key})"', await text_of(client, "/bin")
+        rf'<button form="one" name="item" value="([0-9]+ {key})"', await page_of(client, "/bin")
     )
     await client.post("/bin", data={"do": "restore", "item": item})
     assert (await client.get(f"/{key}/")).status == 200
@@ -159,37 +160,33 @@ async def finished(name):
     await asyncio.gather(*(each for each in asyncio.all_tasks() if each.get_name() == name))
 
 
-async def text_of(client, path):
-    return await (await client.get(path)).text()
-
-
 async def test_the_last_verification_is_shown_and_repeated(client, saved_archive):
     data, path = saved_archive.settings.data, "/settings/maintenance"
-    assert "Not checked yet" in await text_of(client, path)
+    assert "Not checked yet" in await page_of(client, path)
     for problems, words in ((0, "7 records checked on"), (2, "2 problems found")):
         await store_check(data, records=7, problems=problems)
-        assert words in await text_of(client, path)
+        assert words in await page_of(client, path)
 
     await client.post(path, data={"do": "verify"})
     await finished("verify")
 
-    page = await text_of(client, path)
+    page = await page_of(client, path)
     assert "No problems." in page
     assert "text/html" in page, "storage by type"
     assert str(data) in page, "the folder to back up"
     (data / "verified").write_text("{")
-    assert "Not checked yet" in await text_of(client, path)
+    assert "Not checked yet" in await page_of(client, path)
     assert (await client.post(path, data={"do": "nothing"})).status == 400
 
 
 async def test_emptying_the_bin_shows_its_progress_and_result(client, saved_archive):
     app = client.app[RUNTIME]
     await app.deleting.entries([saved_archive.url("/foxes")])
-    assert "Empty bin" in await text_of(client, "/bin")
+    assert "Empty bin" in await page_of(client, "/bin")
     assert "Permanently erase" in await (await client.post("/bin", data={"do": "empty"})).text()
 
     app.upkeep.task, app.upkeep.progress = "empty-bin", Progress(0, 500, 2000)
-    page = await text_of(client, "/bin")
+    page = await page_of(client, "/bin")
     assert '<progress max="2000" value="500"' in page
     assert "data-busy" in page
     assert "Empty bin" not in page
@@ -198,11 +195,11 @@ async def test_emptying_the_bin_shows_its_progress_and_result(client, saved_arch
     with try_lock(saved_archive.settings.data / LOCKS / "compact"):
         await client.post("/bin", data={"do": "empty", "sure": "1"})
         await finished("empty-bin")
-        assert "Another process is compacting" in await text_of(client, "/bin?emptied=1")
+        assert "Another process is compacting" in await page_of(client, "/bin?emptied=1")
     await client.post("/bin", data={"do": "empty", "sure": "1"})
     await finished("empty-bin")
 
-    page = await text_of(client, "/bin?emptied=1")
+    page = await page_of(client, "/bin?emptied=1")
     assert "kB freed" in page
     assert "The bin is empty" in page
     assert await app.deleting.bin() == []

@@ -102,12 +102,6 @@ async def fill(data: Path) -> None:
 
 
 @pytest.fixture
-async def settings(prepared, settings):
-    await prepared.copy(fill, settings.data)
-    return settings
-
-
-@pytest.fixture
 async def client(runtime):
     async with client_of(runtime, wordings_by_tag={"en": MARKS}) as client:
         yield client
