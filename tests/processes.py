@@ -5,7 +5,10 @@ import json
 import os
 import re
 import sys
+from asyncio.subprocess import PIPE
 from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -22,6 +25,26 @@ def batch_size_variables(size: int) -> dict[str, str]:
     """Return variables with which a process reads files of links in batches of that size."""
     paths = [str(TESTS / "in_small_batches"), str(TESTS.parent)]
     return {"PYTHONPATH": os.pathsep.join(paths), "TEST_BATCH": str(size)}
+
+
+@asynccontextmanager
+async def running(
+    *arguments: str, program: Sequence[str] = ("-m", "archiver"), **variables: str
+) -> AsyncIterator[asyncio.subprocess.Process]:
+    """Run a command while the block runs, then kill it."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, *program, *arguments),
+        env=os.environ | variables,
+        stdin=PIPE,
+        stdout=PIPE,
+        stderr=PIPE,
+    )
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.communicate()
 
 
 class Archive:
@@ -46,7 +69,7 @@ class Archive:
                 *(sys.executable, "-m", "archiver", *arguments),
                 env={**os.environ, **self._variables, **variables},
                 stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
+                stdout=PIPE,
                 stderr=log,
             )
 

@@ -1,10 +1,7 @@
 """Rebuilding the index excludes every other process, and is excluded by each."""
 
 import asyncio
-import os
 import signal
-import sys
-from asyncio.subprocess import PIPE
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -14,6 +11,7 @@ from archiver.app import open_app
 from archiver.config import Settings
 from tests.command_line import run_in_thread
 from tests.index_access import hold_migration_lock
+from tests.processes import running
 
 BEING_REINDEXED = "is rebuilding the index of this archive"
 IN_USE = "in use by another process"
@@ -26,25 +24,6 @@ async def data(tmp_path):
     async with open_app(Settings(data=tmp_path / "data")) as runtime:
         await runtime.entries.save(["http://127.0.0.1:1/kept"], source="test")
     return tmp_path / "data"
-
-
-@asynccontextmanager
-async def started(data, *arguments):
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "archiver",
-        *arguments,
-        env=os.environ | {"ARCHIVER_DATA": str(data)},
-        stdout=PIPE,
-        stderr=PIPE,
-    )
-    try:
-        yield process
-    finally:
-        if process.returncode is None:
-            process.kill()
-        await process.communicate()
 
 
 async def outcome(data, *arguments):
@@ -65,7 +44,7 @@ def is_held_exclusively(data, process):
 async def reindexing(data):
     """Start a process that rebuilds the index and waits in the middle."""
     with hold_migration_lock(data):
-        async with started(data, "reindex") as process:
+        async with running("reindex", ARCHIVER_DATA=str(data)) as process:
             while not is_held_exclusively(data, process):  # noqa: ASYNC110 - nothing to wait on
                 await asyncio.sleep(0.01)
             yield process
@@ -78,7 +57,7 @@ async def test_no_command_uses_the_archive_while_its_index_is_rebuilt(data):
 
             assert status == 1
             assert (IN_USE if command == ("reindex",) else BEING_REINDEXED) in errors
-        async with started(data, "serve", "--port", "0") as service:
+        async with running("serve", "--port", "0", ARCHIVER_DATA=str(data)) as service:
             _, errors = await service.communicate()
 
     assert service.returncode == 1

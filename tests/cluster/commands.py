@@ -1,12 +1,7 @@
 """Commands on a shared archive."""
 
-import asyncio
-import os
-import sys
-from asyncio.subprocess import PIPE
-from contextlib import asynccontextmanager
-
 from tests.command_line import run_in_thread
+from tests.processes import running
 
 PROGRAM = """
 import sys
@@ -27,22 +22,9 @@ SETTINGS = {
 }
 
 
-@asynccontextmanager
-async def archiver(*arguments, **variables):
+def archiver(*arguments, **variables):
     """Run a command while the block runs, then kill it."""
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-c", PROGRAM, *arguments),
-        env=os.environ | SETTINGS | variables,
-        stdin=PIPE,
-        stdout=PIPE,
-        stderr=PIPE,
-    )
-    try:
-        yield process
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
+    return running(*arguments, program=("-c", PROGRAM), **SETTINGS | variables)
 
 
 async def run(*arguments, input_data="", **variables):

@@ -4,8 +4,7 @@ import asyncio
 import os
 import signal
 import sys
-from asyncio.subprocess import DEVNULL, PIPE
-from contextlib import asynccontextmanager
+from asyncio.subprocess import DEVNULL
 from datetime import UTC, datetime
 from io import BufferedReader, BytesIO
 
@@ -17,7 +16,7 @@ from archiver.model.imports import RecordCounts
 from archiver.services import imports as services_imports
 from archiver.services.reindex import reindex
 from tests.command_line import run_in_thread
-from tests.processes import batch_size_variables
+from tests.processes import batch_size_variables, running
 from tests.warcs import Warc
 
 UPLOADED = 240
@@ -34,22 +33,10 @@ def _soon(monkeypatch):
     monkeypatch.setattr(services_imports, "CLAIM_SECONDS", 0.01)
 
 
-@asynccontextmanager
-async def process(data, *arguments):
+def process(data, *arguments):
     """Run the program as a separate process, with small batches, and kill it at the end."""
-    started = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "archiver", *arguments, "--data", str(data)),
-        env={**os.environ, "ARCHIVER_LOG_LEVEL": "error", **batch_size_variables(50)},
-        stdin=PIPE,
-        stdout=PIPE,
-        stderr=DEVNULL,
-    )
-    try:
-        yield started
-    finally:
-        if started.returncode is None:
-            started.kill()
-        await started.wait()
+    variables = {"ARCHIVER_LOG_LEVEL": "error", **batch_size_variables(50)}
+    return running(*arguments, "--data", str(data), **variables)
 
 
 async def until(archive, number, holds):
