@@ -19,6 +19,7 @@ from jinja2 import FileSystemBytecodeCache
 
 from archiver.app import App, open_app
 from archiver.config import Settings
+from archiver.services import lists
 from archiver.web.rendering import environment
 from archiver.web.wording import wordings
 from tests.children_in_threads import choose_children
@@ -44,6 +45,7 @@ def pytest_xdist_auto_num_workers() -> int:
 def pytest_configure(config: pytest.Config) -> None:
     """Share compiled SQL statements, templates, the Playwright driver and tests."""
     share_compiled_statements()
+    lists.MAX_COUNT_SECONDS = None  # counts are complete, however busy the machine is
     for wording in wordings().values():
         environment(wording).bytecode_cache = FileSystemBytecodeCache(config.cache.mkdir("jinja"))
     os.environ.setdefault("NODE_COMPILE_CACHE", str(config.cache.mkdir("node")))
