@@ -119,7 +119,11 @@ SPOOLED_BYTES = 1 << 20
 
 
 class Recorder:
-    """Writer of records and rows; ``run`` must be running as a task while items are added."""
+    """Writer of records and rows; ``run`` must be running as a task while items are added.
+
+    Attributes:
+        is_running: whether items that are added now will be committed.
+    """
 
     def __init__(self, db: Database, store: SegmentStore) -> None:
         self._db = db
@@ -129,6 +133,7 @@ class Recorder:
         self._batch_ended = asyncio.Event()
         self._disk: ThreadPoolExecutor | None = None
         self._has_failed = False
+        self.is_running = False
         self._rows = BatchRows(db, store)
         self._unindexed = UnindexedRecords(db, store)
 
@@ -211,15 +216,18 @@ class Recorder:
             self.raise_if_unindexed()
 
     async def run(self) -> None:
-        """Commit batches until cancelled; a started batch is finished first."""
+        """Commit batches until cancelled; all items that wait then are committed first."""
+        self.is_running = True
         with ThreadPoolExecutor(1, thread_name_prefix="warc") as self._disk:
-            while True:
-                first = await self._waiting.get()
-                if self._has_failed or self._unindexed:
-                    await self._restart()
-                await run_to_completion(self._take_batch(first))
-                if self._waiting.qsize() < FEW_ITEMS:
-                    await asyncio.sleep(GATHER_SECONDS)
+            try:
+                while True:
+                    await run_to_completion(self._take_batch(await self._waiting.get()))
+                    if self._waiting.qsize() < FEW_ITEMS:
+                        await asyncio.sleep(GATHER_SECONDS)
+            finally:
+                while not self._waiting.empty():
+                    await run_to_completion(self._take_batch(self._waiting.get_nowait()))
+                self.is_running = False
 
     async def _restart(self) -> None:
         """Restart after a batch whose records could not be indexed.
@@ -250,6 +258,8 @@ class Recorder:
 
     async def _take_batch(self, first: Item) -> None:
         """Commit the items that wait, as one batch."""
+        if self._has_failed or self._unindexed:
+            await self._restart()
         batch = [first]
         while len(batch) < BATCH and not self._waiting.empty():
             batch.append(self._waiting.get_nowait())

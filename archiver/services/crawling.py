@@ -102,7 +102,7 @@ class Crawling:
 
     async def close_segment(self) -> None:
         """Close the current segment of this process; the next record opens a new one."""
-        if self._running:
+        if self._context.recorder.is_running:
             await self._context.recorder.end_segment()
         else:
             await asyncio.to_thread(self._context.store.close)

@@ -4,7 +4,6 @@ import asyncio
 import threading
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -22,7 +21,6 @@ from archiver.warc.segment_versions import created_of
 from archiver.warc.segments import SegmentStore
 
 POLL_SECONDS = 1.0
-CLOSE_SECONDS = 10.0
 RETRY_SECONDS = 5.0
 """Time until the next attempt after an upload failed; obstore retries each request before that."""
 FINISH_SECONDS = 30.0
@@ -83,10 +81,7 @@ class SegmentUploads:
         """Close the open segment when it is old or large, and measure the backlog, forever."""
         while True:
             if self._store.is_due:
-                # The recorder of a crawl that is ending does not respond; try again then.
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(CLOSE_SECONDS):
-                        await self._close_segment()
+                await self._close_segment()
             self._measure(await self._local_segments())
             await asyncio.sleep(POLL_SECONDS)
 

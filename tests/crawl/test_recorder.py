@@ -77,6 +77,20 @@ async def test_errors_of_the_index_are_reported_without_sql(crawl, live):
     assert "INSERT" not in str(expected_error.value)
 
 
+async def test_what_is_added_while_a_recorder_ends_is_committed(crawl):
+    recorder = crawl.context.recorder
+    recording = asyncio.create_task(recorder.run())
+    await recorder.flush()
+
+    closing = asyncio.create_task(recorder.end_segment())
+    recording.cancel()
+
+    async with asyncio.timeout(10):
+        await closing
+        await asyncio.wait([recording])
+    assert not recorder.is_running
+
+
 async def test_the_same_payload_is_stored_once(crawl, live):
     for _ in range(2):
         await crawl.queue(live.article("foxes"))
