@@ -14,7 +14,7 @@ from archiver.model.failure import FailureKind
 from archiver.model.job import State
 from archiver.web.app import build_app
 from tests.chromium import chromium, new_page
-from tests.recorded_browser import open_testbed, save_and_capture
+from tests.recorded_browser import RequestLog, open_testbed, save_and_capture
 from tests.segments import write_segment_files
 from tests.small_web.every_reference import CELLS, WHITE, WIDTH, are_close, build_page, colours_of
 from tests.small_web.site import CODED, SmallWeb
@@ -73,11 +73,11 @@ async def screenshot_and_requests(browser, url, *, scripts, width=800, refused=N
     opened = await new_page(
         browser, java_script_enabled=scripts, bypass_csp=not scripts, viewport=viewport
     )
-    requests = []
-    opened.on("request", lambda request: requests.append(request.url))
+    requests = RequestLog()
+    opened.on("request", lambda request: requests.add(request.url))
     if refused is not None:
         opened.on("console", lambda line: "status of 404" in line.text or refused.append(line.text))
-    await opened.goto(url, wait_until="networkidle")
+    await requests.open(opened, url)
     image = await opened.screenshot()
     await opened.context.close()
     return image, requests
