@@ -6,7 +6,7 @@ Chapters are written one by one, so the memory needed depends on the longest art
 import re
 import textwrap
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from html import escape, unescape
 from typing import IO
@@ -21,13 +21,12 @@ from archiver.http.text_decoders import for_xml
 from archiver.http.timestamps import write_iso
 from archiver.http.urls import is_archivable
 from archiver.model.page import Chapter, Picture
-from archiver.pages.shown_article import without_title
+from archiver.pages.article_text import without_tags
+from archiver.pages.shown_article import XLINK, parse_xml, without_title, xml_of
 
 XHTML = "http://www.w3.org/1999/xhtml"
 _NAMESPACES = {"math": "http://www.w3.org/1998/Math/MathML", "svg": "http://www.w3.org/2000/svg"}
-_TOKEN = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)((?:[^<>\"]|\"[^\"]*\")*)>")
-_ATTRIBUTE = re.compile(r'\s([a-zA-Z-]+)="([^"]*)"')
-_VOID = frozenset("br col hr img wbr".split())
+_FOREIGN = re.compile(r"<(math|svg)(?=[ >])")
 _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff\ud800-\udfff]")
 _ACTIVE = frozenset({"script", "foreignobject", "iframe", "handler", "listener"})
 _INTERNAL = re.compile(r"\s*(?:#|data:image/(?:png|jpeg|gif|webp)[;,])", re.IGNORECASE)
@@ -60,37 +59,17 @@ _UNSAFE = "!#$%&'()*+,/:;=?@[]~"
 
 def to_xhtml(html: str) -> str:
     """Convert the HTML content of a body to XHTML; content that cannot be parsed becomes text."""
-    source = f'<body xmlns="{XHTML}">{"".join(_as_xml(html))}</body>'
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True)
-    try:
-        body = etree.fromstring(source.encode(), parser)
-    except etree.XMLSyntaxError:
-        return f"<p>{escape(_NO_XML.sub('', unescape(_TOKEN.sub(' ', html))))}</p>"
+    source = _FOREIGN.sub(
+        lambda tag: f'{tag[0]} xmlns="{_NAMESPACES[tag[1]]}" xmlns:xlink="{XLINK}"',
+        xml_of(_NO_XML.sub("", html)),
+    )
+    body = parse_xml(f'<body xmlns="{XHTML}">{source}</body>')
+    if body is None:
+        return f"<p>{escape(_NO_XML.sub('', unescape(without_tags(html))))}</p>"
     _normalise(body)
     text: str = etree.tostring(body, encoding="unicode")
     inner = text[text.index(">") + 1 :].removesuffix("</body>")
     return inner if not text.endswith("/>") else ""
-
-
-def _as_xml(html: str) -> Iterator[str]:
-    pos = 0
-    for tag in _TOKEN.finditer(html):
-        yield _text(html[pos : tag.start()])
-        pos = tag.end()
-        closing, name, attributes = tag.groups()
-        if closing:
-            yield f"</{name}>" if name not in _VOID else ""
-            continue
-        written = "".join(
-            f' {key}="{_text(value)}"' for key, value in _ATTRIBUTE.findall(attributes)
-        )
-        space = f' xmlns="{_NAMESPACES[name]}"' if name in _NAMESPACES else ""
-        yield f"<{name}{space}{written}{'/' if name in _VOID else ''}>"
-    yield _text(html[pos:])
-
-
-def _text(html: str) -> str:
-    return escape(_NO_XML.sub("", unescape(html)))
 
 
 def _normalise(body: Element) -> None:

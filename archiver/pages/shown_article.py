@@ -41,6 +41,10 @@ _VALUE = _TEXT | {ord('"'): "&quot;"}
 _IN_TAG = {ord("\n"): "&#10;", ord("\t"): "&#9;", ord("\r"): "&#13;"}
 """Line ends in attributes, which XML would read as spaces."""
 
+XLINK = "http://www.w3.org/1999/xlink"
+"""Namespace of attributes such as ``xlink:href`` in SVG."""
+_PREFIXES = {XLINK: "xlink", "http://www.w3.org/XML/1998/namespace": "xml"}
+
 _TEXT_OF = etree.XPath("string()")
 
 
@@ -96,7 +100,8 @@ class ArticleTree:
                 continue
             if event == "start":
                 named = "".join(
-                    f' {name}="{value.translate(_VALUE)}"' for name, value in element.items()
+                    f' {_qualified(name)}="{value.translate(_VALUE)}"'
+                    for name, value in element.items()
                 )
                 pieces.append(f"<{element.tag}{named}>{(element.text or '').translate(_TEXT)}")
             else:
@@ -332,13 +337,27 @@ def without_title(html: str, title: str) -> str:
 
 
 def _parsed(html: str) -> Element | None:
-    """Parse HTML with balanced tags as XML, since an HTML parser may move elements."""
-    source = _TAG.sub(_xml_tag, _NOT_XML.sub("", html)).replace("&nbsp;", "\xa0")
+    return parse_xml(f'<div xmlns:xlink="{XLINK}">{xml_of(html)}</div>')
+
+
+def xml_of(html: str) -> str:
+    """Return HTML with balanced tags as XML."""
+    return _TAG.sub(_xml_tag, _NOT_XML.sub("", html)).replace("&nbsp;", "\xa0")
+
+
+def parse_xml(source: str) -> Element | None:
+    """Parse XML, since an HTML parser may move elements; None if it is not well-formed."""
     parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True)
     try:
-        return etree.fromstring(f"<div>{source}</div>".encode(), parser)
+        return etree.fromstring(source.encode(), parser)
     except etree.XMLSyntaxError:
         return None
+
+
+def _qualified(name: str) -> str:
+    """Return the name of an attribute with its prefix instead of its namespace."""
+    namespace, brace, local = name[1:].partition("}")
+    return f"{_PREFIXES[namespace]}:{local}" if brace else name
 
 
 def _xml_tag(tag: re.Match[str]) -> str:

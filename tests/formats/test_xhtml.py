@@ -64,3 +64,13 @@ def test_stray_text_in_lists_and_incomplete_definitions_become_valid():
     )
     assert to_xhtml("<dl><dt>a</dt><dd>b</dd></dl>") == "<dl><dt>a</dt><dd>b</dd></dl>"
     assert to_xhtml("<dl><dd>b</dd></dl>") == "<div><div>b</div></div>"
+
+
+def test_a_drawing_keeps_its_coordinates_and_references():
+    drawing = '<svg><line x1="1" y1="2"/><path id="p" d="M0 0"/><use xlink:href="#p"/></svg>'
+    xhtml = to_xhtml(sanitise(f'{drawing}<math xlink:title="t"></math>'))
+
+    svg, _ = etree.fromstring(f"<body>{xhtml}</body>")
+    line, _, use = svg
+    assert dict(line.attrib) == {"x1": "1", "y1": "2"}
+    assert use.attrib == {"{http://www.w3.org/1999/xlink}href": "#a-p"}

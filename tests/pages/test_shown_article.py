@@ -30,6 +30,16 @@ def without_lost(html, lost):
     return changed(html, lambda tree: tree.replace_lost_images(lost, "No {}".format))
 
 
+def test_a_drawing_keeps_its_prefixed_attributes_and_the_article_its_markup():
+    html = sanitise(
+        '<p>a <b>c</b></p><svg xml:lang="de"><path id="p" d="M0 0"/><use xlink:href="#p"/></svg>'
+    )
+
+    assert 'xml:lang="de"' in html
+    assert 'xlink:href="#a-p"' in html
+    assert ArticleTree(html).html() == html
+
+
 def test_an_unchanged_article_is_serialised_unchanged():
     html = sanitise(
         '<p title="a &lt; b">a<br>b&nbsp;c &amp;amp; <wbr></p>'
