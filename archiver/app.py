@@ -55,7 +55,6 @@ if TYPE_CHECKING:
     from archiver.services.replay import Replay
     from archiver.services.search import Search
     from archiver.services.segment_uploads import SegmentUploads
-    from archiver.services.warc_export import Packages
 
 READER_NICENESS = 5
 """Increase of the niceness of processes that parse pages, if any process serves users."""
@@ -327,12 +326,6 @@ class App:
         from archiver.services.export_files import ExportJobs
 
         return ExportJobs(self.settings.data / EXPORTS, self.exporting)
-
-    @cached_property
-    def packages(self) -> "Packages":
-        from archiver.services.warc_export import Packages
-
-        return Packages(self.db, self.store)
 
     @cached_property
     def crawling(self) -> "Crawling":

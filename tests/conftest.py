@@ -19,7 +19,9 @@ from jinja2 import FileSystemBytecodeCache
 
 from archiver.app import App, open_app
 from archiver.config import Settings
+from archiver.model.export_kinds import BY_KEY
 from archiver.services import lists
+from archiver.services.export_selection import Report, Selected
 from archiver.web.rendering import environment
 from archiver.web.wording import wordings
 from tests.children_in_threads import choose_children
@@ -209,6 +211,15 @@ def filled_by(fill: Callable[[App, LiveWeb], Awaitable[object]]) -> Make:
             (data / "origin").write_text(server.origin)
 
     return make
+
+
+async def exported(
+    archive: App, key: str, selected: Selected, report: Report | None = None
+) -> bytes:
+    """Return an export in the format with this key."""
+    kind = BY_KEY[key]
+    pieces = await archive.exporting.begin(kind, selected, name=f"all.{kind.suffix}", report=report)
+    return b"".join([piece async for piece in pieces])
 
 
 def saved_url(settings: Settings, path: str) -> str:

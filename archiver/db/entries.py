@@ -27,7 +27,6 @@ from archiver.db.dialects import is_among_parameter, text_values
 from archiver.db.schema import (
     capture,
     counter,
-    document,
     entry,
     entry_table,
     entry_tag,
@@ -170,7 +169,8 @@ async def by_hash(conn: AsyncConnection, hash_url: HashUrl) -> tuple[int, Entry]
     row = (await conn.execute(select(entry).where(entry.c.hash_url == hash_url))).one_or_none()
     if row is None:
         return None
-    return row.id, (await _entries(conn, [row]))[0]
+    labels = await tags_and_lists.labels_of_entries(conn, [row.id])
+    return row.id, _entry(row, labels[row.id])
 
 
 async def by_ids(conn: AsyncConnection, ids: Sequence[int]) -> dict[int, Entry]:
@@ -229,16 +229,6 @@ async def with_revisions(conn: AsyncConnection, ids: Sequence[int]) -> dict[int,
     }
 
 
-async def newest(
-    conn: AsyncConnection, filters: Filters, *, below: Place | None, limit: int
-) -> tuple[list[Entry], Place | None]:
-    """Return a page of entries, newest first, and the position where the next page starts."""
-    rows = (await conn.execute(newest_query(filters, below=below, limit=limit + 1))).all()
-    page = rows[:limit]
-    following = Place(page[-1].added_at, page[-1].id) if len(rows) > limit else None
-    return await _entries(conn, page), following
-
-
 def newest_query(
     filters: Filters, *, below: Place | None, limit: int, oldest_first: bool = False
 ) -> Select[*tuple[Any, ...]]:
@@ -286,37 +276,39 @@ def narrowed(query: Select[*tuple[Any, ...]], filters: Filters) -> Select[*tuple
 
 
 async def with_gaps(
-    conn: AsyncConnection, *, after: int, limit: int
-) -> tuple[dict[int, Entry], int]:
-    """Return entries whose newest snapshot has missing requisites, by row id.
+    conn: AsyncConnection, row_id: int, *, limit: int
+) -> tuple[dict[int, str], int]:
+    """Return the URLs of entries whose newest snapshot has missing requisites, by row id.
 
-    Only snapshots with row ids above ``after`` are read. The second result is the row id of the
+    Only snapshots with row ids above ``row_id`` are read. The second result is the row id of the
     last snapshot that was read.
     """
     rows = await conn.execute(
-        select(snapshot.c.id, snapshot.c.entry_id)
+        select(snapshot.c.id, snapshot.c.entry_id, entry.c.url)
         .join(entry, (entry.c.id == snapshot.c.entry_id) & (entry.c.latest == snapshot.c.timestamp))
-        .where(snapshot.c.missing_count > 0, snapshot.c.id > after)
+        .where(snapshot.c.missing_count > 0, snapshot.c.id > row_id)
         .order_by(snapshot.c.id)
         .limit(limit)
     )
     gaps = rows.all()
-    listed = await by_ids(conn, [row.entry_id for row in gaps])
-    return {row.entry_id: listed[row.entry_id] for row in gaps}, gaps[-1].id if gaps else after
+    return {row.entry_id: row.url for row in gaps}, gaps[-1].id if gaps else row_id
 
 
-async def unrendered(conn: AsyncConnection, *, after: int, limit: int) -> dict[int, str]:
+async def unrendered(
+    conn: AsyncConnection, row_id: int, *, limit: int
+) -> tuple[dict[int, str], int]:
     """Return the URLs of entries whose newest snapshot needs a browser, by row id of the entry.
 
-    Only entries with row ids above ``after`` are returned, lowest first.
+    Only entries with row ids above ``row_id`` are returned. The second result is the last row id.
     """
     rows = await conn.execute(
         select(entry.c.id, entry.c.url)
-        .where(entry.c.rendering == literal_column("'needed'"), entry.c.id > after)
+        .where(entry.c.rendering == literal_column("'needed'"), entry.c.id > row_id)
         .order_by(entry.c.id)
         .limit(limit)
     )
-    return dict(rows.all())
+    urls = dict(rows.all())
+    return urls, max(urls, default=row_id)
 
 
 async def with_prefix(conn: AsyncConnection, prefix: str, *, limit: int) -> list[HashUrl]:
@@ -357,19 +349,6 @@ async def _by_hash(
         select(entry.c.hash_url, column).where(entry.c.hash_url.in_(text_values(keys)))
     )
     return {HashUrl(key): value for key, value in rows}
-
-
-async def of_documents(conn: AsyncConnection, documents: Sequence[int]) -> dict[int, int]:
-    """Return entry ids by the id of their search document."""
-    rows = await conn.execute(
-        select(document.c.id, document.c.entry_id).where(document.c.id.in_(documents))
-    )
-    return dict(rows.all())
-
-
-async def _entries(conn: AsyncConnection, rows: Sequence[Row[*tuple[Any, ...]]]) -> list[Entry]:
-    labels = await tags_and_lists.labels_of_entries(conn, [row.id for row in rows])
-    return [_entry(row, labels[row.id]) for row in rows]
 
 
 def _entry(row: Row[*tuple[Any, ...]], labels: tags_and_lists.Labels) -> Entry:

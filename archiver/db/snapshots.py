@@ -355,30 +355,26 @@ async def mark_unread(conn: AsyncConnection, row: SnapshotRow) -> None:
     await conn.execute(update(snapshot_table).where(is_this).values(extractor=UNREAD, **nowhere))
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
-    """URL of an entry, and its position (score, row id) in a list sorted by score."""
-
-    url: str
-    place: tuple[int, int]
-
-
 async def scored_below(
-    conn: AsyncConnection, score: int, *, after: tuple[int, int], limit: int
-) -> list[Scored]:
-    """Return entries with scores below ``score`` and positions above ``after``, worst first."""
+    conn: AsyncConnection, place: tuple[int, int], *, score: int, limit: int
+) -> tuple[list[str], tuple[int, int]]:
+    """Return URLs of entries with scores below ``score``, worst first, and the last position.
+
+    The position of an entry is its score and its row id. Only positions above ``place`` are read.
+    """
     c = entry.c
-    rows = await conn.execute(
+    found = await conn.execute(
         select(c.score, c.id, c.url)
         .where(
             c.score < literal_column("100"),
             c.score < score,
-            (c.score > after[0]) | ((c.score == after[0]) & (c.id > after[1])),
+            (c.score > place[0]) | ((c.score == place[0]) & (c.id > place[1])),
         )
         .order_by(c.score, c.id)
         .limit(limit)
     )
-    return [Scored(row.url, (row.score, row.id)) for row in rows]
+    rows = found.all()
+    return [row.url for row in rows], (rows[-1].score, rows[-1].id) if rows else place
 
 
 async def pending_articles(

@@ -1,20 +1,13 @@
 """Statements for many rows, and reading of tables in batches."""
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence, Sized
 from enum import Enum, auto
 from functools import lru_cache
 from itertools import repeat
 from operator import itemgetter
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
-from sqlalchemy import (
-    ColumnElement,
-    Dialect,
-    Insert,
-    Table,
-    UniqueConstraint,
-    UpdateBase,
-)
+from sqlalchemy import ColumnElement, Dialect, Insert, Table, UniqueConstraint, UpdateBase
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -129,22 +122,21 @@ def _key(table: Table, columns: Sequence[str]) -> list[str]:
 
 MAX_BATCH = 1_000
 
-_Each = TypeVar("_Each")
-
-
-class _PageReader(Protocol[_Each]):
-    """Function that returns the items after a row id, and the last row id read."""
-
-    async def __call__(
-        self, conn: AsyncConnection, after: int, /, *, limit: int
-    ) -> tuple[list[_Each], int]: ...
+_Batch = TypeVar("_Batch", bound=Sized)
 
 
 async def in_batches(
-    db: Database, read_after: _PageReader[_Each], *, most: int = MAX_BATCH
-) -> AsyncIterator[list[_Each]]:
-    """Yield all items in batches of at most ``most``, each read in its own transaction."""
-    after = 0
+    db: Database,
+    read_after: Callable[..., Awaitable[tuple[_Batch, Any]]],
+    *,
+    after: object = 0,
+    most: int = MAX_BATCH,
+) -> AsyncIterator[_Batch]:
+    """Yield all items in batches of at most ``most``, each read in its own transaction.
+
+    ``read_after`` gets a connection, a position and a ``limit``. It returns the items after that
+    position, and the position of the last item. ``after`` is the first position.
+    """
     while True:
         async with db.read() as conn:
             batch, after = await read_after(conn, after, limit=most)

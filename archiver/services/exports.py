@@ -126,7 +126,7 @@ class EntryExports:
             write_book = self._books.html if kind.key == "html" else self._books.epub
             pieces = write_book(manifest, report, title=export_title(selected))
         else:
-            manifest = await self._packages.begin(selected)
+            manifest = await make_manifest(self._db, selected)
             if kind.key == "wacz":
                 title = name.removesuffix(".wacz")
                 pieces = self._packages.wacz(manifest, title=title, report=report)

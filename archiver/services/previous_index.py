@@ -12,10 +12,12 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from itertools import groupby
+from itertools import chain, groupby
 from operator import attrgetter
 from pathlib import Path
+from typing import TypeVar
 
+from archiver.crawl.batch_rows import failed_attempt
 from archiver.crawl.rebuild import build_within
 from archiver.crawl.record_building import snapshot_note
 from archiver.crawl.stored_content import record_from_index
@@ -32,7 +34,6 @@ from archiver.db import (
     snapshots,
     tombstones,
 )
-from archiver.db.attempts import FailedAttempt
 from archiver.db.engine import AsyncConnection, Database
 from archiver.db.entries import Revised
 from archiver.db.snapshots import SnapshotRow
@@ -41,9 +42,7 @@ from archiver.errors import IndexUnavailable
 from archiver.http.timestamps import to_timestamp
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import State
-from archiver.model.listing import SearchDocument
 from archiver.model.seed import RevisedSeed, Seed
-from archiver.search.search_document import link_document
 from archiver.services.fixity import Finding
 from archiver.services.import_reports import restore_all
 from archiver.services.imports import carry_over_imports
@@ -57,6 +56,9 @@ _WAS_LOST = (
 OLD_INDEX = "the old index"
 """``Finding.where`` of damage in the previous index."""
 _PART_LOST = "The old index is damaged, and its {} can't be read: {}"
+
+
+_Each = TypeVar("_Each")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,61 +87,57 @@ async def copy_unrecorded_data(
     Raises:
         IndexUnavailable: an index can't be read or written now.
     """
-    problems = list[Finding]()
+    problems, queued = list[Finding](), 0
 
-    async def copied(name: str, copy: Callable[[Database, Database], Awaitable[int | None]]) -> int:
+    async def copied(name: str, copy: Callable[[Database, Database], Awaitable[object]]) -> None:
         try:
-            return await copy(old, new) or 0
+            await copy(old, new)
         except IndexUnavailable as error:
             if not error.is_damaged:
                 raise
             problems.append(Finding(OLD_INDEX, _PART_LOST.format(name, error)))
-            return 0
 
-    await copied("unfinished imports", _take_over_imports)
-    await copied("edits without a record", _take_over_edits)
+    async def enqueue(conn: AsyncConnection, batch: list[new_entries.OpenSeed]) -> None:
+        nonlocal queued
+        queued += await _enqueue_again(conn, batch)
+
+    add_edits = partial(new_entries.restore, unrecorded=True)
+    await copied("unfinished imports", _copy_imports)
+    await copied("edits without a record", _copier(new_entries.unrecorded_seeds, add_edits))
     if bin_after is not None:
-        await copied("bin", partial(_take_over_bin, bin_after=bin_after))
-    await copied("feeds", _take_over_feeds)
-    queued = await copied("queue", _take_over_queue)
+        # These entries were never attempted. Deletions up to this number are due to be erased.
+        in_bin = partial(new_entries.seeds_in_bin, bin_after=bin_after)
+        await copied("bin", _copier(in_bin, new_entries.restore_in_bin))
+    await copied("feeds", _copy_feeds)
+    await copied("queue", _copier(new_entries.open_seeds, enqueue))
     problems += [Finding(*each) for each in await restore_all(new, reports)]
     await copied("imports", carry_over_imports)
     return queued, problems
 
 
-async def _take_over_imports(old: Database, new: Database) -> int:
+def _copier(
+    read_after: Callable[..., Awaitable[tuple[list[_Each], int]]],
+    write: Callable[[AsyncConnection, list[_Each]], Awaitable[object]],
+) -> Callable[[Database, Database], Awaitable[None]]:
+    """Return a function that copies items between two indexes in batches."""
+
+    async def copy(old: Database, new: Database) -> None:
+        async for batch in in_batches(old, read_after):
+            async with new.write() as conn:
+                await write(conn, batch)
+
+    return copy
+
+
+async def _copy_imports(old: Database, new: Database) -> None:
     async with old.read() as conn:
         unfinished_imports = await imports.unfinished(conn)
     async with new.write() as conn:
         for each in unfinished_imports:
             await imports.restore(conn, each)
-    return len(unfinished_imports)
 
 
-async def _take_over_edits(old: Database, new: Database) -> int:
-    count = 0
-    async for unrecorded in in_batches(old, new_entries.unrecorded_seeds):
-        async with new.write() as conn:
-            await new_entries.restore(conn, unrecorded, unrecorded=True)
-        count += len(unrecorded)
-    return count
-
-
-async def _take_over_bin(old: Database, new: Database, *, bin_after: int) -> int:
-    """Copy deleted entries that no record has, because they were never attempted.
-
-    Deletions up to the number ``bin_after`` are due to be erased, so they are not copied.
-    """
-    count = 0
-    deleted_after = partial(new_entries.seeds_in_bin, bin_after=bin_after)
-    async for batch in in_batches(old, deleted_after):
-        async with new.write() as conn:
-            await new_entries.restore_in_bin(conn, batch)
-        count += len(batch)
-    return count
-
-
-async def _take_over_feeds(old: Database, new: Database) -> int:
+async def _copy_feeds(old: Database, new: Database) -> None:
     async with old.read() as conn:
         states = await feeds.states(conn)
     for url, state in states.items():
@@ -154,15 +152,6 @@ async def _take_over_feeds(old: Database, new: Database) -> int:
             async with new.write() as conn:
                 await feeds.store_items(conn, url, items, now=state.checked_at)
             after = items[-1]
-    return len(states)
-
-
-async def _take_over_queue(old: Database, new: Database) -> int:
-    count = 0
-    async for seeds_open in in_batches(old, new_entries.open_seeds):
-        async with new.write() as conn:
-            count += await _enqueue_again(conn, seeds_open)
-    return count
 
 
 async def _enqueue_again(conn: AsyncConnection, batch: list[new_entries.OpenSeed]) -> int:
@@ -298,55 +287,36 @@ async def _copy_details(
 
     The data are the number of requisites, the score, the resource list and the screenshots.
     """
-    before = {
-        (revised.entry.hash_url, snapshot_row.snapshot.timestamp): snapshot_row
-        for revised, snapshot_row in restored
-    }
-    rows = [snapshot_row.row_id for snapshot_row in before.values()]
+    before = {(revised.entry.hash_url, row.snapshot.timestamp): row for revised, row in restored}
+    row_ids = [row.row_id for row in before.values()]
     async with old.read() as conn:
-        needs = await snapshot_resources.packed(conn, rows)
-        drawn = await screenshots.of_snapshots(conn, rows)
+        resources = await snapshot_resources.packed(conn, row_ids)
+        renditions = await screenshots.of_snapshots(conn, row_ids)
     async with new.write() as conn:
         ids = await entries.rows_of(conn, [key for key, _ in before])
-        rows_by_id: dict[int, SnapshotRow] = {}
-        for snapshot_rows in (await snapshots.of_entries(conn, [*ids.values()])).values():
-            for each in snapshot_rows:
-                if snapshot_row := before.get((each.snapshot.hash_url, each.snapshot.timestamp)):
-                    rows_by_id[each.row_id] = snapshot_row
+        after = await snapshots.of_entries(conn, [*ids.values()])
+        copied = [
+            (each.row_id, row)
+            for each in chain.from_iterable(after.values())
+            if (row := before.get((each.snapshot.hash_url, each.snapshot.timestamp)))
+        ]
         await snapshots.store_requisite_counts(
             conn,
-            [
-                (row_id, snapshot_row.snapshot.requisite_count, snapshot_row.snapshot.missing_count)
-                for row_id, snapshot_row in rows_by_id.items()
-            ],
+            [(to, row.snapshot.requisite_count, row.snapshot.missing_count) for to, row in copied],
         )
-        await snapshots.store_scores(
-            conn,
-            [
-                (row_id, snapshot_row.snapshot.score)
-                for row_id, snapshot_row in rows_by_id.items()
-                if snapshot_row.snapshot.score is not None
-            ],
-        )
+        scores = [(to, row.snapshot.score) for to, row in copied if row.snapshot.score is not None]
+        await snapshots.store_scores(conn, scores)
         await snapshot_resources.store_packed(
-            conn,
-            {
-                row_id: needs[snapshot_row.row_id]
-                for row_id, snapshot_row in rows_by_id.items()
-                if snapshot_row.row_id in needs
-            },
+            conn, {to: resources[row.row_id] for to, row in copied if row.row_id in resources}
         )
-        segments = await segment_rows.indexed_sizes(conn)
-        known_ids = await segment_rows.ids(conn, [*segments])
-        renditions = {
-            row_id: tuple(
-                each
-                for each in drawn.get(snapshot_row.row_id, ())
-                if each.location.segment in known_ids
+        segments = await segment_rows.ids(conn, [*await segment_rows.indexed_sizes(conn)])
+        drawn = {
+            to: tuple(
+                each for each in renditions.get(row.row_id, ()) if each.location.segment in segments
             )
-            for row_id, snapshot_row in rows_by_id.items()
+            for to, row in copied
         }
-        await screenshots.put(conn, renditions, known_ids)
+        await screenshots.put(conn, drawn, segments)
 
 
 async def _mark_lost(
@@ -374,15 +344,6 @@ async def _mark_lost(
             elif each.entry.state != State.FAILED or summary.snapshot_count:
                 continue
             if why is not None:
-                failed.append(
-                    FailedAttempt(summary.row_id, now, why, final=True, search_document=_link(each))
-                )
+                failed.append(failed_attempt(summary.row_id, each, now, why))
         await attempts.add_failures(conn, failed, skip_stored=True)
     return bare, lost
-
-
-def _link(revised: Revised) -> SearchDocument:
-    entry = revised.entry
-    return link_document(
-        entry.annotation, url=entry.url, host=entry.host, revision=revised.revision
-    )

@@ -1,7 +1,7 @@
 """Recapture of incomplete pages, and recovery from public archives."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
@@ -11,6 +11,7 @@ from archiver.config import Settings
 from archiver.crawl.stored_content import snapshot_record_of
 from archiver.db import crawl_status, entries, jobs, queue, snapshots
 from archiver.db.engine import AsyncConnection, Database
+from archiver.db.statements import in_batches
 from archiver.errors import InputError, StoreError
 from archiver.http.urls import host
 from archiver.model.listing import ListingQuery
@@ -40,10 +41,13 @@ class Recaptures:
         newest snapshot, both in this snapshot and in the one before.
         """
         queued = lost = 0
-        async for recoverable, unrecoverable in self._with_gaps():
-            if recoverable:
+        async for urls in in_batches(self._db, entries.with_gaps, most=BATCH):
+            async with self._db.read() as conn:
+                rows = {each: await snapshots.of_entry(conn, each, limit=2) for each in urls}
+            unrecoverable = await asyncio.to_thread(self._unrecoverable, rows)
+            if recoverable := [url for each, url in urls.items() if each not in unrecoverable]:
                 await self._entries.save(recoverable, source=AUTOMATIC)
-            queued, lost = queued + len(recoverable), lost + unrecoverable
+            queued, lost = queued + len(recoverable), lost + len(unrecoverable)
         return queued, lost
 
     async def entries(self, refs: Sequence[str]) -> int:
@@ -77,12 +81,9 @@ class Recaptures:
 
     async def unrendered(self) -> int:
         """Queue entries that need a browser but were not rendered; return their number."""
-        queued, urls = 0, {0: ""}
-        while urls:
-            async with self._db.read() as conn:
-                urls = await entries.unrendered(conn, after=max(urls), limit=BATCH)
-            if urls:
-                await self._entries.save([*urls.values()], source=AUTOMATIC, render=True)
+        queued = 0
+        async for urls in in_batches(self._db, entries.unrendered, most=BATCH):
+            await self._entries.save([*urls.values()], source=AUTOMATIC, render=True)
             queued += len(urls)
         return queued
 
@@ -93,32 +94,11 @@ class Recaptures:
             score: score in percent; only entries below it are queued.
             render: whether to render the entries in a browser.
         """
-        queued, after = 0, (-1, 0)
-        while True:
-            async with self._db.read() as conn:
-                scored = await snapshots.scored_below(conn, score, after=after, limit=BATCH)
-            if not scored:
-                return queued
-            after = scored[-1].place
-            await self._entries.save([each.url for each in scored], source=AUTOMATIC, render=render)
-            queued += len(scored)
-
-    async def _with_gaps(self) -> AsyncIterator[tuple[list[str], int]]:
-        """Yield batches: the URLs to capture again, and the number of skipped entries."""
-        after = 0
-        while True:
-            async with self._db.read() as conn:
-                by_id, after = await entries.with_gaps(conn, after=after, limit=BATCH)
-                newest_rows = {
-                    each: await snapshots.of_entry(conn, each, limit=2) for each in by_id
-                }
-            if not by_id:
-                return
-            unrecoverable = await asyncio.to_thread(self._unrecoverable, newest_rows)
-            yield (
-                [each.url for n, each in by_id.items() if n not in unrecoverable],
-                len(unrecoverable),
-            )
+        queued, scored = 0, partial(snapshots.scored_below, score=score)
+        async for urls in in_batches(self._db, scored, after=(-1, 0), most=BATCH):
+            await self._entries.save(urls, source=AUTOMATIC, render=render)
+            queued += len(urls)
+        return queued
 
     def _unrecoverable(self, newest_rows: dict[int, list[snapshots.SnapshotRow]]) -> set[int]:
         return {number for number, each in newest_rows.items() if self._is_unrecoverable(each)}

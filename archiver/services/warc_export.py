@@ -35,19 +35,15 @@ from archiver.db import snapshots as db_snapshots
 from archiver.db.engine import AsyncConnection, Database
 from archiver.db.entries import Revised
 from archiver.db.snapshots import SnapshotRow
-from archiver.errors import (
-    InvalidRecord,
-    StoreError,
-    StoreUnavailable,
-    TruncatedRecord,
-)
-from archiver.model.capture import Capture, Location, PayloadDigest, RecordId, Timestamp
+from archiver.db.statements import in_batches
+from archiver.errors import InvalidRecord, StoreError, StoreUnavailable, TruncatedRecord
+from archiver.model.capture import Capture, Location, RecordId, Timestamp
 from archiver.model.entry import Snapshot
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import Attempt, State
 from archiver.model.rendering import Rendition
 from archiver.model.requisite import RequisiteOutcome
-from archiver.services.export_selection import Manifest, Report, Selected, make_manifest
+from archiver.services.export_selection import Manifest, Report
 from archiver.warc import wacz as warc_wacz
 from archiver.warc.records import Record, RecordType, new_record_id
 from archiver.warc.request_queries import RequestQuery, query_of_request
@@ -128,8 +124,12 @@ class Selection:
 
     async def snapshots(self, manifest: Manifest) -> AsyncGenerator[SnapshotRow, None]:
         """Yield the selected snapshots; for selected entries, entry by entry, newest first."""
-        pages = self._all_snapshots if manifest.selected.is_everything else self._chosen_snapshots
-        async for batch in pages(manifest):
+        if manifest.selected.is_everything:
+            read_after = partial(db_snapshots.after, last=manifest.last_snapshot)
+            batches = in_batches(self._db, read_after, most=PAGE)
+        else:
+            batches = self._chosen_snapshots(manifest)
+        async for batch in batches:
             for row in batch:
                 yield row
 
@@ -148,9 +148,7 @@ class Selection:
                 for piece in batch:
                     yield piece
 
-    async def notes(
-        self, manifest: Manifest, damaged: Sequence[Damage] = ()
-    ) -> AsyncIterator[Record]:
+    async def notes(self, manifest: Manifest, damaged: Sequence[Damage]) -> AsyncIterator[Record]:
         """Yield new records of queued, failed or changed entries that no copied record describes.
 
         A snapshot whose record is damaged gets a new record too, which is built from the index. If
@@ -202,17 +200,6 @@ class Selection:
                     yield entry_note(replace(revised, generation=0), datetime.now(UTC), _PAGE_LOST)
                 elif not readable and entry_id not in record_ids:
                     record_ids.append(entry_id)
-
-    async def _all_snapshots(self, manifest: Manifest) -> AsyncIterator[list[SnapshotRow]]:
-        row = 0
-        while row < manifest.last_snapshot:
-            async with self._db.read() as conn:
-                page, row = await db_snapshots.after(
-                    conn, row, last=manifest.last_snapshot, limit=PAGE
-                )
-            if not page:
-                return
-            yield page
 
     async def _chosen_snapshots(self, manifest: Manifest) -> AsyncIterator[list[SnapshotRow]]:
         for entry_id in manifest.entries:
@@ -373,21 +360,7 @@ def _read_line(line: bytes) -> Piece:
     place = Location(segment, int(offset, 16), int(length, 16))
     if not document:
         return Piece(place, ())
-    values = json.loads(document)
-    return Piece(
-        place,
-        (
-            Capture(
-                **{
-                    **values,
-                    "timestamp": Timestamp(values["timestamp"]),
-                    "payload_digest": PayloadDigest(values["payload_digest"]),
-                    "record_id": RecordId(values["record_id"]),
-                    "location": place,
-                }
-            ),
-        ),
-    )
+    return Piece(place, (Capture(**json.loads(document) | {"location": place}),))
 
 
 SOFTWARE = f"archiver/{__version__}"
@@ -401,17 +374,8 @@ class Packages:
         self._store = store
         self._selection = Selection(db, store)
 
-    async def begin(self, selected: Selected) -> Manifest:
-        """Determine the contents of an export.
-
-        Raises:
-            NotFound: there is nothing to export.
-            InputError: the selection is invalid.
-        """
-        return await make_manifest(self._db, selected)
-
     async def warc(
-        self, manifest: Manifest, *, name: str, report: Report | None = None
+        self, manifest: Manifest, *, name: str, report: Report
     ) -> AsyncGenerator[bytes, None]:
         """Yield a WARC file: a warcinfo record, then the copied records.
 
@@ -424,16 +388,16 @@ class Packages:
             report: report to which damaged parts are added.
         """
         yield _warcinfo_bytes(name)
-        contents = self._contents(manifest, report or Report(), lambda _: None)
+        contents = self._contents(manifest, report, lambda _: None)
         async with aclosing(contents):
             async for data in contents:
                 yield data
 
     async def wacz(
-        self, manifest: Manifest, *, title: str, report: Report | None = None
+        self, manifest: Manifest, *, title: str, report: Report
     ) -> AsyncGenerator[bytes, None]:
         """Yield a WACZ file (1.1.1): a WARC file, its index, a list of its pages, and digests."""
-        zip_, report = _Zip(), report or Report()
+        zip_ = _Zip()
         with SortedLines() as lines:
             zip_.open(warc_wacz.DATA)
             zip_.write(_warcinfo_bytes("data.warc.gz"))

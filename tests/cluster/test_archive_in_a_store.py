@@ -11,6 +11,7 @@ from sqlalchemy import event
 
 from archiver.app import open_app
 from archiver.errors import ConfigurationError, StoreUnavailable
+from archiver.model.export_kinds import BY_KEY
 from archiver.services.export_selection import Selected
 from archiver.services.reindex import reindex
 from archiver.web.app import build_app
@@ -62,8 +63,8 @@ async def test_an_empty_machine_rebuilds_and_exports_without_blocking_the_event_
 
 
 async def exported_bytes(archive):
-    manifest = await archive.packages.begin(Selected())
-    parts = [part async for part in archive.packages.warc(manifest, name="x.warc.gz")]
+    pieces = await archive.exporting.begin(BY_KEY["warc"], Selected(), name="x.warc.gz")
+    parts = [part async for part in pieces]
     return len(b"".join(parts[1:]))
 
 

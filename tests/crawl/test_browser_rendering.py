@@ -24,7 +24,7 @@ from archiver.services.export_selection import Selected
 from archiver.warc.records import RecordType
 from archiver.warc.segment_scanning import scan
 from tests.chromium import chromium, new_page
-from tests.conftest import LiveWeb, live_web
+from tests.conftest import LiveWeb, exported, live_web
 from tests.crawl.test_hostile_pages import events
 from tests.crawler import quick_rendering
 from tests.handmade_archive import VIEWER
@@ -438,11 +438,9 @@ async def test_a_frame_filled_by_scripts_is_replayed_with_its_content(archived):
 async def test_screenshots_are_exported_and_imported(archived, tmp_path):
     detail = await archived.shown("/shell")
 
-    packages = archived.runtime.packages
-    manifest = await packages.begin(Selected(hash_url=detail.entry.hash_url))
     path = tmp_path / "one.warc.gz"
-    async with aclosing(packages.warc(manifest, name=path.name)) as body:
-        path.write_bytes(b"".join([piece async for piece in body]))
+    selected = Selected(hash_url=detail.entry.hash_url)
+    path.write_bytes(await exported(archived.runtime, "warc", selected))
 
     async with open_app(Settings(data=tmp_path / "other")) as other:
         with path.open("rb") as file:

@@ -1,8 +1,6 @@
 """User cookies in the browser: sent to their own site only, and never stored."""
 
 import gzip
-from contextlib import aclosing
-from functools import partial
 from io import BytesIO
 from zipfile import ZipFile
 
@@ -14,6 +12,7 @@ from archiver.config import Settings
 from archiver.model.feed import source_of
 from archiver.services.cookies import CookieSettings
 from archiver.services.export_selection import Selected
+from tests.conftest import exported
 from tests.crawler import quick_rendering
 from tests.segments import segments
 
@@ -53,13 +52,9 @@ async def settings(tmp_path):
         yield settings
 
 
-async def exported(runtime):
+async def exports(runtime):
     """Return an export of the archive as WARC and as WACZ, decompressed."""
-    packages = runtime.packages
-    results = []
-    for make in (partial(packages.warc, name="all.warc.gz"), partial(packages.wacz, title="All")):
-        async with aclosing(make(await packages.begin(Selected()))) as body:
-            results.append(b"".join([piece async for piece in body]))
+    results = [await exported(runtime, form, Selected()) for form in ("warc", "wacz")]
     with ZipFile(BytesIO(results[1])) as package:
         parts = [package.read(each) for each in package.namelist()]
     gzipped = [gzip.decompress(each) for each in (results[0], *parts) if each[:2] == b"\x1f\x8b"]
@@ -92,7 +87,7 @@ async def test_only_the_site_of_a_cookie_receives_it_and_it_is_never_stored(live
         await runtime.entries.save([own_page, *redirects], source="cli")
         await runtime.crawling.work()
         shown = await runtime.entries.snapshot(own_page)
-        everything = await exported(runtime)
+        everything = await exports(runtime)
 
     warc = b"".join(map(gzip.decompress, segments(settings.data).values()))
     assert "said to whoever asks" in shown.text

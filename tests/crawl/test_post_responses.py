@@ -20,7 +20,7 @@ from archiver.replay.response import ReplayRequest
 from archiver.services.export_selection import Selected
 from archiver.services.reindex import reindex
 from archiver.warc.records import RecordType
-from tests.conftest import live_web
+from tests.conftest import exported, live_web
 from tests.crawler import quick_rendering
 from tests.handmade_archive import VIEWER
 from tests.index_access import remove_index
@@ -163,16 +163,9 @@ def on_disk(data):
     return b"".join(map(gzip.decompress, segments(data).values()))
 
 
-async def exported(runtime, selected):
-    manifest = await runtime.packages.begin(selected)
-    pieces = runtime.packages.warc(manifest, name="some.warc.gz")
-    return b"".join([each async for each in pieces])
-
-
 async def test_the_index_of_a_wacz_lists_post_responses_under_standard_keys(settings, origin):
     async with open_app(settings) as runtime:
-        manifest = await runtime.packages.begin(Selected())
-        packed = b"".join([each async for each in runtime.packages.wacz(manifest, title="x")])
+        packed = await exported(runtime, "wacz", Selected())
 
     with zipfile.ZipFile(io.BytesIO(packed)) as package:
         index = gzip.decompress(package.read("indexes/index.cdx.gz")).decode().splitlines()
@@ -221,7 +214,7 @@ async def test_undoing_a_deletion_restores_post_responses(settings, origin):
         findings = [each async for each in runtime.fixity.verify()]
         remaining = on_disk(settings.data)
         warc = gzip.decompress(
-            await exported(runtime, Selected(hash_url=hash_url(f"{origin}/shop")))
+            await exported(runtime, "warc", Selected(hash_url=hash_url(f"{origin}/shop")))
         )
 
     assert [each for each in SENT if each not in remaining] == []
@@ -232,8 +225,8 @@ async def test_undoing_a_deletion_restores_post_responses(settings, origin):
 async def test_export_and_import_include_post_responses(settings, origin, tmp_path):
     shop = hash_url(f"{origin}/shop")
     async with open_app(settings) as runtime:
-        of_another = await exported(runtime, Selected(hash_url=hash_url(f"{origin}/heron")))
-        warc = await exported(runtime, Selected(hash_url=shop))
+        of_another = await exported(runtime, "warc", Selected(hash_url=hash_url(f"{origin}/heron")))
+        warc = await exported(runtime, "warc", Selected(hash_url=shop))
     elsewhere = Settings(data=tmp_path / "elsewhere")
     async with open_app(elsewhere) as runtime:
         for _ in range(2):
@@ -241,7 +234,7 @@ async def test_export_and_import_include_post_responses(settings, origin, tmp_pa
         rows = await listed(runtime, origin)
         records = on_disk(elsewhere.data)
         findings = [each async for each in runtime.fixity.verify()]
-        again = gzip.decompress(await exported(runtime, Selected(hash_url=shop)))
+        again = gzip.decompress(await exported(runtime, "warc", Selected(hash_url=shop)))
         await runtime.deleting.entries([shop])
         await runtime.compacting.compact(empty_bin=True)
 

@@ -4,6 +4,7 @@ import pytest
 
 from archiver.db import edit_history, entries, new_entries
 from archiver.db.entries import Filters
+from archiver.db.list_order import rows_in_order
 from archiver.model.job import State
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -27,10 +28,12 @@ async def pages(db, filters, limit):
     below, results = None, []
     while True:
         async with db.read() as conn:
-            page, below = await entries.newest(conn, filters, below=below, limit=limit)
-        results.append(page)
-        if below is None:
+            places = await rows_in_order(conn, filters, after=below, limit=limit)
+            listed = await entries.by_ids(conn, [each.row for each in places])
+        if not places:
             return results
+        results.append([listed[each.row] for each in places])
+        below = places[-1]
 
 
 async def test_pagination_shows_each_entry_of_one_second_once(db, filled):

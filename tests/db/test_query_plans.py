@@ -54,8 +54,8 @@ def filters_of(q):
 
 READS = {
     **{
-        f"newest {name} {where}": lambda conn, f=filters, b=below: entries.newest(
-            conn, f, below=b, limit=50
+        f"newest {name} {where}": lambda conn, f=filters, b=below: conn.execute(
+            entries.newest_query(f, below=b, limit=50)
         )
         for name, filters in {
             "all": Filters(),
@@ -113,7 +113,7 @@ READS = {
         for q in ("site:a.example", "tag:t", "list:a")
     },
     "stale documents": lambda conn: search_documents.stale(conn, limit=50),
-    "kept badly": lambda conn: snapshots.scored_below(conn, 50, after=(3, 7), limit=50),
+    "kept badly": lambda conn: snapshots.scored_below(conn, (3, 7), score=50, limit=50),
     "owed comparisons": lambda conn: snapshots.pending_comparisons(conn, limit=50),
     "articles of snapshots": lambda conn: snapshots.articles_of(conn, [(1, 2), (3, 4)]),
     "left for later": lambda conn: snapshots.pending_articles(conn, 5, limit=50),

@@ -77,8 +77,9 @@ async def test_an_entry_keeps_its_place_if_it_fails_or_is_captured_again(
     async with db.write() as conn:
         await add_snapshot(conn, lease.entry.id, URL, 120)
         for filters in (Filters(), Filters(tag="t")):
-            listed, _ = await entries.newest(conn, filters, below=None, limit=9)
-            assert [each.url for each in listed] == ["http://b.example/", URL]
+            places = await list_order.rows_in_order(conn, filters, after=None, limit=9)
+            listed = await entries.by_ids(conn, [each.row for each in places])
+            assert [listed[each.row].url for each in places] == ["http://b.example/", URL]
         first, _ = await list_order.rows_in_order(
             conn, Filters(), after=None, limit=9, order=Sort.CAPTURED
         )

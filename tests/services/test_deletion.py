@@ -14,6 +14,7 @@ from archiver.replay.response import ReplayRequest
 from archiver.replay.response_headers import Viewer
 from archiver.services.export_selection import Selected
 from archiver.services.reindex import reindex
+from tests.conftest import exported
 
 
 async def save(archive, *urls, **more):
@@ -35,9 +36,7 @@ async def listed(archive, q=""):
 
 async def packed(archive):
     """Return an export without decompression: deleted content must not be in it even compressed."""
-    manifest = await archive.packages.begin(Selected())
-    wacz = archive.packages.wacz(manifest, title="t")
-    return b"".join([piece async for piece in wacz])
+    return await exported(archive, "wacz", Selected())
 
 
 async def problems(archive):

@@ -14,6 +14,7 @@ from archiver.model.job import State
 from archiver.model.listing import ListingQuery
 from archiver.services.export_selection import Selected
 from archiver.services.reindex import reindex
+from tests.conftest import exported
 from tests.warcs import Warc
 
 EARLIER = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -70,13 +71,8 @@ async def entries_of(archive, urls):
 
 
 async def export(archive, tmp_path, form, selection):
-    manifest = await archive.packages.begin(selection)
-    if form == "warc.gz":
-        pieces = archive.packages.warc(manifest, name="all.warc.gz")
-    else:
-        pieces = archive.packages.wacz(manifest, title="All")
     path = tmp_path / f"all.{form}"
-    path.write_bytes(b"".join([piece async for piece in pieces]))
+    path.write_bytes(await exported(archive, form.removesuffix(".gz"), selection))
     return path
 
 

@@ -21,13 +21,14 @@ from archiver.http.timestamps import to_timestamp
 from archiver.http.urls import hash_url, host
 from archiver.model.annotation import Annotation
 from archiver.model.capture import Exchange, PayloadDigest
+from archiver.model.export_kinds import BY_KEY
 from archiver.model.job import EntryRef
 from archiver.model.listing import ListingQuery
 from archiver.model.page import Article
 from archiver.model.seed import Seed
 from archiver.services import warc_export
 from archiver.services.export_selection import Report, Selected
-from tests.conftest import filled_by, saved_url
+from tests.conftest import exported, filled_by, saved_url
 from tests.crawler import Crawl, crawler
 
 EVERYTHING = Selected()
@@ -57,13 +58,11 @@ async def whole(pieces):
 
 
 async def warc_of(runtime, selection):
-    manifest = await runtime.packages.begin(selection)
-    return await whole(runtime.packages.warc(manifest, name="some.warc.gz"))
+    return await exported(runtime, "warc", selection)
 
 
 async def wacz_of(runtime, selection):
-    manifest = await runtime.packages.begin(selection)
-    return await whole(runtime.packages.wacz(manifest, title="Mine"))
+    return await exported(runtime, "wacz", selection)
 
 
 def records(warc):
@@ -137,7 +136,7 @@ def check_package(packed, tmp_path):
         (record,) = records(member)
         assert record[1] == place["url"]
     assert {page["title"] for page in pages[1:]} >= {"geese"}
-    assert (description["wacz_version"], description["title"]) == ("1.1.1", "Mine")
+    assert (description["wacz_version"], description["title"]) == ("1.1.1", "all")
 
 
 def entry_records(warc):
@@ -180,12 +179,9 @@ async def test_a_damaged_record_is_left_out_and_reported(runtime, tmp_path, kind
         ("warc", "wacz"), (EVERYTHING, ANIMALS), ids_before, strict=True
     ):
         export_report = Report()
-        manifest = await runtime.packages.begin(selection)
-        if form == "warc":
-            warc = await whole(runtime.packages.warc(manifest, name="w", report=export_report))
-        else:
-            package = runtime.packages.wacz(manifest, title="w", report=export_report)
-            with zipfile.ZipFile(io.BytesIO(await whole(package))) as open_archive:
+        warc = await exported(runtime, form, selection, export_report)
+        if form == "wacz":
+            with zipfile.ZipFile(io.BytesIO(warc)) as open_archive:
                 warc = open_archive.read("archive/data.warc.gz")
                 about = json.loads(open_archive.read("datapackage.json"))["description"]
                 assert about.startswith("1 damaged part")
@@ -221,8 +217,7 @@ async def test_a_missing_segment_is_left_out_and_reported(runtime, tmp_path):
         segment.unlink()
     for selection in (EVERYTHING, ANIMALS):
         export_report = Report()
-        manifest = await runtime.packages.begin(selection)
-        warc = await whole(runtime.packages.warc(manifest, name="w", report=export_report))
+        warc = await exported(runtime, "warc", selection, export_report)
 
         assert "No such file" in export_report.damaged[0]
         (record,) = entry_records(warc)[geese]
@@ -233,8 +228,7 @@ async def test_a_missing_segment_is_left_out_and_reported(runtime, tmp_path):
 async def test_entries_saved_during_an_export_move_nothing_out_of_it(runtime, live):
     await runtime.entries.save([live.article("owl")], tags=["animals"], source="cli")
     before = await wacz_of(runtime, ANIMALS)
-    manifest = await runtime.packages.begin(ANIMALS)
-    pieces = runtime.packages.wacz(manifest, title="Mine")
+    pieces = await runtime.exporting.begin(BY_KEY["wacz"], ANIMALS, name="all.wacz")
 
     first_piece = await anext(pieces)
     await runtime.crawling.work()

@@ -4,7 +4,6 @@ import gzip
 import io
 import json
 import zipfile
-from contextlib import aclosing
 
 import pytest
 
@@ -16,7 +15,7 @@ from archiver.http.urls import hash_url
 from archiver.model.rendering import Limit, Rendering
 from archiver.services.export_selection import Selected
 from archiver.services.reindex import reindex
-from tests.conftest import filled_by, saved_url
+from tests.conftest import exported, filled_by, saved_url
 from tests.web.conftest import client_of
 
 SHELL = '<title>App</title><body><div id="root"></div><script>root.textContent = "App"</script>'
@@ -64,9 +63,7 @@ async def test_screenshots_and_reached_limits_are_shown_and_exported(settings):
             assert 'filename="' in sent.headers["Content-Disposition"]
             assert (await sent.read()).startswith(begins)
 
-        manifest = await runtime.packages.begin(Selected(hash_url=key))
-        async with aclosing(runtime.packages.wacz(manifest, title="Mine")) as body:
-            packed = b"".join([piece async for piece in body])
+        packed = await exported(runtime, "wacz", Selected(hash_url=key))
         with zipfile.ZipFile(io.BytesIO(packed)) as package:
             records = gzip.decompress(package.read("archive/data.warc.gz"))
         for kind in ("page", "picture", "thumbnail", "print"):

@@ -12,6 +12,7 @@ from archiver.model.job import State
 from archiver.services.export_selection import Selected
 from archiver.services.reindex import reindex
 from archiver.web.app import build_app
+from tests.conftest import exported
 from tests.prepared_archives import import_warc
 from tests.web.conftest import client_of
 
@@ -60,12 +61,6 @@ def page_of(page):
     return re.search(r'href="(/[0-9a-f]{32}/[0-9]{14}/)"', page)[1]
 
 
-async def exported(runtime):
-    manifest = await runtime.packages.begin(Selected())
-    pieces = runtime.packages.warc(manifest, name="all.warc.gz")
-    return b"".join([piece async for piece in pieces])
-
-
 async def test_the_origin_of_a_recovered_page_survives_reindexing_and_export(
     saved_archive, settings, tmp_path
 ):
@@ -76,7 +71,7 @@ async def test_the_origin_of_a_recovered_page_survives_reindexing_and_export(
         await runtime.recovery.rescue([url])
         await runtime.crawling.work()
         before = await runtime.entries.snapshot(url)
-        archived = await exported(runtime)
+        archived = await exported(runtime, "warc", Selected())
 
     await reindex(settings)
 
