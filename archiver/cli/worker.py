@@ -18,8 +18,6 @@ from archiver.config import Settings
 
 UNTIL_EMPTY = "until-empty"
 
-log = logs.get_log(__name__)
-
 
 def main() -> int:
     """Crawl and return the exit status."""

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -100,14 +99,6 @@ MAX_EDITS = 20
 """Number of edits that can be undone."""
 
 
-@dataclass(frozen=True, slots=True)
-class EditSize:
-    """Edit that can be undone, and the number of entries that it changed."""
-
-    edit_id: int
-    changed: int
-
-
 async def begin(conn: AsyncConnection, now: datetime) -> int:
     """Create an edit without entries, and return its id; keep only the newest ``MAX_EDITS``.
 
@@ -166,13 +157,10 @@ async def state(conn: AsyncConnection) -> tuple[int, int]:
     return row[0] or 0, row[1]
 
 
-async def size(conn: AsyncConnection, edit_id: int) -> EditSize | None:
-    """Return the size of an edit; None if it can't be undone."""
-    row = await conn.execute(select(edit.c.id).where(edit.c.id == edit_id))
-    if row.one_or_none() is None:
-        return None
-    rows = await conn.execute(select(edited.c.entry_id).where(edited.c.edit_id == edit_id))
-    return EditSize(edit_id, len(rows.all()))
+async def size(conn: AsyncConnection, edit_id: int) -> int | None:
+    """Return the number of entries that an edit changed; None if it can't be undone."""
+    changed = select(func.count()).where(edited.c.edit_id == edit.c.id).scalar_subquery()
+    return (await conn.execute(select(changed).where(edit.c.id == edit_id))).scalar()
 
 
 async def undo(conn: AsyncConnection, edit_id: int, *, most: int) -> tuple[int, int]:

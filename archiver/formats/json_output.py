@@ -1,28 +1,16 @@
 """Conversion of values to JSON."""
 
 import json
-from dataclasses import fields, is_dataclass
-from datetime import datetime
 from typing import Any
+
+from pydantic_core import to_jsonable_python
 
 ANNOTATION = "annotation"
 
 
 def to_document(value: Any) -> Any:
     """Convert a value to JSON types in the form that the API uses."""
-    return flattened(_plain(value))
-
-
-def _plain(value: Any) -> Any:
-    if is_dataclass(value):
-        return {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
-    if isinstance(value, datetime):
-        return value.isoformat().replace("+00:00", "Z")
-    if isinstance(value, dict):
-        return {key: _plain(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
-    return value
+    return flattened(to_jsonable_python(value))
 
 
 def flattened(document: Any) -> Any:

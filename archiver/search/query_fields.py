@@ -11,7 +11,6 @@ from archiver.model.message import Message, marked
 from archiver.search.query_dates import read_dates
 from archiver.search.query_tree import Column, Condition, IsValue, Numbers, Value
 
-MAX_NUMBER = 10**9
 _NUMBERS = re.compile(r"([<>]=?)?(\d{1,9})|(\d{0,9})\.\.(\d{0,9})", re.ASCII)
 _FRACTION = r"(?:0(?:\.\d{1,2})?|1(?:\.00?)?)"
 _WHOLE = 100

@@ -113,8 +113,8 @@ class Editing:
     async def find(self, edit_id: int) -> Edited | None:
         """Return an edit; None if it can't be undone any more."""
         async with self._db.read() as conn:
-            edit = await edit_history.size(conn, edit_id)
-        return Edited(edit_id, edit.changed, edit.changed) if edit else None
+            changed = await edit_history.size(conn, edit_id)
+        return None if changed is None else Edited(edit_id, changed, changed)
 
     async def undo(self, edit_id: int) -> Edited:
         """Undo an edit, except for entries that were changed again since then.

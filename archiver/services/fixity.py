@@ -22,7 +22,6 @@ from archiver.db.entries import Revised
 from archiver.db.statements import MAX_BATCH, in_batches
 from archiver.errors import StoreError
 from archiver.http.media_types import is_generic, parse_media_type
-from archiver.logs import get_log
 from archiver.model.annotation import Annotation, tag_key
 from archiver.model.capture import Capture, Location, RecordId
 from archiver.model.rendering import Rendering, Rendition
@@ -38,8 +37,6 @@ from archiver.warc.records import RecordType
 from archiver.warc.segment_inventory import SegmentFile, Survey, UnusableFile
 from archiver.warc.segment_storage import SegmentStorage
 from archiver.warc.segments import SegmentStore
-
-log = get_log(__name__)
 
 CHUNK = 200
 _NO_ROW = "The index has no row for it."

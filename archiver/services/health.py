@@ -1,7 +1,6 @@
 """Health of an archive's files, and notifications about problems."""
 
 import asyncio
-import json
 import os
 import shutil
 import time
@@ -12,12 +11,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import aiohttp
+from pydantic import TypeAdapter
 
 from archiver.db import segment_rows
 from archiver.db.engine import Database
 from archiver.errors import ArchiverError
 from archiver.helpers import AtomicFile
-from archiver.http.timestamps import read_iso, write_iso
 from archiver.logs import get_log
 from archiver.model.message import Message, counted
 from archiver.warc.segment_inventory import Survey
@@ -46,16 +45,15 @@ class LastCheck:
     problems: int
 
 
+_STORED = TypeAdapter(LastCheck)
+
+
 async def store_check(data: Path, *, records: int, problems: int) -> None:
     """Store the result of a verification in the data directory; disk errors are ignored."""
-    document = {
-        "at": write_iso(datetime.now(UTC).replace(microsecond=0)),
-        "records": records,
-        "problems": problems,
-    }
+    check = LastCheck(datetime.now(UTC).replace(microsecond=0), records, problems)
     file = AtomicFile(data / VERIFIED, mode=_MODE)
     with suppress(OSError):
-        await asyncio.to_thread(file.write, json.dumps(document).encode())
+        await asyncio.to_thread(file.write, _STORED.dump_json(check))
 
 
 async def last_check(data: Path) -> LastCheck | None:
@@ -63,11 +61,8 @@ async def last_check(data: Path) -> LastCheck | None:
     file = AtomicFile(data / VERIFIED, mode=_MODE)
     try:
         content = await asyncio.to_thread(file.read, _MAX_BYTES)
-        document = json.loads(content or b"")
-        return LastCheck(
-            read_iso(document["at"]), int(document["records"]), int(document["problems"])
-        )
-    except (OSError, ValueError, KeyError, TypeError):
+        return _STORED.validate_json(content or b"")
+    except (OSError, ValueError):
         return None
 
 
