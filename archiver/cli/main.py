@@ -536,6 +536,10 @@ def _replace_closed_outputs() -> None:
             setattr(sys, name, nothing)
 
 
+_DRIVERS = ("asyncpg", "obstore")
+"""Packages of servers, which an installation may lack."""
+
+
 def run(arguments: Sequence[str]) -> int:
     """Run one command, and print expected errors as a line on standard error.
 
@@ -557,8 +561,10 @@ def run(arguments: Sequence[str]) -> int:
     except ArchiverError as error:
         return _fail(str(error))
     except ModuleNotFoundError as error:
-        install = f"{sys.executable} -m pip install {error.name}"
-        status = _fail(f"The package {error.name} is not installed. Run `{install}`.")
+        advice = "Install archiver again with its dependencies."
+        if error.name in _DRIVERS:
+            advice = f"Run `{sys.executable} -m pip install {error.name}`."
+        status = _fail(f"The package {error.name} is not installed. {advice}")
     except OSError as error:
         what = error.strerror or str(error)
         return _fail(f"{error.filename}: {what}." if error.filename else f"{what}.")

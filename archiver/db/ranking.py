@@ -145,7 +145,10 @@ IN_TITLE, IN_TITLE_IN_OTHER_FORMS, AT_TITLE_START, NEAR, ADJACENT = 1.8, 1.5, 1.
 NEAR_WORDS = 10
 """Maximum number of words between two words that are near each other."""
 MAX_COMPARED = 250
-"""Number of candidates with the best bm25 scores whose titles, tags and word distances count."""
+"""Number of candidates with the best bm25 scores whose titles, tags and word distances count.
+
+In SQLite, where it costs nothing, the word distances of some other candidates count, too.
+"""
 _MAX_DOCUMENT = 1 << 60
 """Number greater than any document id and any number of documents."""
 

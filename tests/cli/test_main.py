@@ -84,6 +84,17 @@ def test_a_missing_driver_is_reported_with_its_install_command(
     assert f"{sys.executable} -m pip install {driver}`" in line
 
 
+def test_another_missing_package_is_not_installed_under_the_name_of_its_module(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "tomlkit", None)
+
+    result = run_command("config", "retries", "3", "--data", str(tmp_path))
+
+    assert (result.returncode, "pip install" in result.stderr) == (1, False)
+    assert "The package tomlkit is not installed. Install archiver again" in result.stderr
+
+
 def test_wrong_usage_exits_with_2_and_a_message():
     for arguments, message in (
         (["nonsense"], "No such command"),
