@@ -431,6 +431,8 @@ OWN_HEADERS = (
 
 async def add_headers(request: web.Request, response: web.StreamResponse) -> None:
     """Add headers to a response before it is sent."""
+    if response.status == _CLIENT_CLOSED:
+        raise ConnectionError  # nothing can be sent, and a compressor can't be ended twice
     separate_origin = origin.replay_origin(request)
     base = origin.base_path(request)
     policy = CONTENT_SECURITY_POLICY.format(

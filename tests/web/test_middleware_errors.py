@@ -94,14 +94,17 @@ async def test_an_error_after_the_response_started_aborts_it(serve):
         await answer.read()
 
 
-async def test_a_client_that_disconnects_is_not_an_error(serve, caplog):
+@pytest.mark.parametrize("is_compressed", [False, True])
+async def test_a_client_that_disconnects_is_not_an_error(serve, caplog, is_compressed):
     """Users leave pages during live updates, which is not an error for the log."""
 
     async def handler(request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse()
+        if is_compressed:
+            response.enable_compression(web.ContentCoding.gzip)
         await response.prepare(request)
         request.transport.close()
-        await response.write(b"to nobody")
+        await response.write_eof(b"to nobody")
         return response
 
     client = await serve(web.get("/x", handler, name="x"))
