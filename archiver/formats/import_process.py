@@ -1,22 +1,21 @@
 """Client of the child process that reads files of links.
 
 The child's memory is limited, so a hostile file can only kill the child. The child reads ahead
-while the service indexes earlier batches. A message is JSON; the content of pages that came with
-links follows it as raw bytes.
+while the service indexes earlier batches. It sends a ``FileHead``, then each ``Batch``.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
-from io import BytesIO
+from dataclasses import dataclass, field
 from typing import Any, BinaryIO
+
+from msgspec.msgpack import Decoder
 
 from archiver.errors import UnreadableFile
 from archiver.helpers import end_child, scratch_directory, start_child
 from archiver.logs import get_log
-from archiver.model.capture import HashUrl
-from archiver.model.entry_list import EntryList, ListColour, ListsInFile
+from archiver.model.entry_list import ListsInFile
 from archiver.model.imports import (
     NO_CHOICES,
     Choices,
@@ -24,9 +23,8 @@ from archiver.model.imports import (
     Rejected,
     as_message,
 )
-from archiver.model.seed import ArchivedPage, ArchivedPart, Seed
-from archiver.pages.worker_messages import PREFIX, pack, unpack
-from archiver.warc.metadata_records import read_annotation, write_annotation
+from archiver.model.seed import ArchivedPage, Seed
+from archiver.pages.worker_messages import PREFIX
 
 NO_LISTS = ListsInFile()
 
@@ -82,67 +80,24 @@ class Batch:
         return len(self.seeds) + len(self.rejected)
 
 
-def write_batch(batch: Batch) -> bytes:
-    """Return the message for a batch."""
-    head = {
-        "seeds": [_write_seed(each) for each in batch.seeds],
-        "rejected": [
-            [each.given, each.reason, each.row, each.is_left_out, each.is_broken]
-            for each in batch.rejected
-        ],
-        "pages": [_write_page(each) for each in batch.pages],
-        "lists": [[each.path, each.query, each.colour] for each in batch.lists.found],
-        "lists_left_out": batch.lists.left_out,
-        "saved": batch.saved,
-    }
-    contents = (
-        content
-        for each in batch.pages
-        for content in (each.page.content, *(part.content for part in each.page.parts))
-    )
-    return pack(head, b"".join(contents))
+@dataclass(frozen=True, slots=True)
+class FileHead:
+    """First message of the child.
 
-
-def read_batch(message: bytes) -> Batch:
-    """Parse a message of ``write_batch``; ``message`` does not include the length prefix.
-
-    Raises:
-        KeyError, TypeError, ValueError: the message is invalid.
+    Attributes:
+        form, encoding, columns: see ``LinkFile``.
+        refused: why the file can't be read, with placeholders; empty if it can.
+        values: values of the placeholders.
     """
-    head, payload = unpack(message)
-    contents = BytesIO(payload)
-    lists = tuple(
-        EntryList(path, query, colour=ListColour(colour)) for path, query, colour in head["lists"]
-    )
-    return Batch(
-        [_read_seed(*each) for each in head["seeds"]],
-        [Rejected(*each) for each in head["rejected"]],
-        [_read_page(each, contents) for each in head["pages"]],
-        ListsInFile(lists, head["lists_left_out"]),
-        tuple(head["saved"]),
-    )
+
+    form: str = ""
+    encoding: str = ""
+    columns: tuple[tuple[str, ColumnRole], ...] = ()
+    refused: str = ""
+    values: Mapping[str, str] = field(default_factory=dict)
 
 
-def _write_seed(each: FileSeed) -> list[Any]:
-    seed = each.seed
-    return [each.row, seed.hash_url, seed.url, seed.host, write_annotation(seed.annotation)]
-
-
-def _read_seed(row: int, key: str, url: str, host: str, fields: dict[str, Any]) -> FileSeed:
-    return FileSeed(row, Seed(HashUrl(key), url, host, read_annotation(fields)))
-
-
-def _write_page(each: PageOfSeed) -> list[Any]:
-    parts = [[part.url, part.media_type, len(part.content)] for part in each.page.parts]
-    return [each.place, each.is_dated, each.page.media_type, len(each.page.content), parts]
-
-
-def _read_page(head: Sequence[Any], contents: BytesIO) -> PageOfSeed:
-    place, is_dated, media_type, length, parts = head
-    content = contents.read(length)
-    read = tuple(ArchivedPart(url, kind, contents.read(size)) for url, kind, size in parts)
-    return PageOfSeed(place, ArchivedPage(content, media_type, read), is_dated)
-
+_HEADS, _BATCHES = Decoder(FileHead), Decoder(Batch)
 
 BATCH = 4_000
 """Links per message and transaction.
@@ -170,17 +125,13 @@ class LinkFile:
     """
 
     def __init__(
-        self,
-        process: asyncio.subprocess.Process,
-        head: dict[str, Any],
-        name: str,
-        choices: Choices,
+        self, process: asyncio.subprocess.Process, head: FileHead, name: str, choices: Choices
     ) -> None:
         self.name = name
         self.choices = choices
-        self.form: str = head["form"]
-        self.encoding: str = head["encoding"]
-        self.columns = tuple((column, ColumnRole(role)) for column, role in head["columns"])
+        self.form = head.form
+        self.encoding = head.encoding
+        self.columns = head.columns
         self._process = process
 
     async def first_batch(self) -> Batch:
@@ -200,7 +151,7 @@ class LinkFile:
         Raises:
             UnreadableFile: the child stopped before the end of the file.
         """
-        return read_batch(await _receive(self._process, self.name))
+        return _BATCHES.decode(await _receive(self._process, self.name))
 
 
 @asynccontextmanager
@@ -234,9 +185,9 @@ async def open_links(
         )
         feeding = asyncio.create_task(_feed(source, process), name="feed-links")
         try:
-            head, _ = unpack(await _receive(process, name))
-            if "refused" in head:
-                raise _refusal_of(head["refused"], head["values"])
+            head = _HEADS.decode(await _receive(process, name))
+            if head.refused:
+                raise _refusal_of(head)
             yield LinkFile(process, head, name, choices)
         finally:
             feeding.cancel()
@@ -244,11 +195,12 @@ async def open_links(
             await asyncio.wait([feeding])
 
 
-def _refusal_of(text: str, values: dict[str, str]) -> UnreadableFile:
+def _refusal_of(head: FileHead) -> UnreadableFile:
     """Return the error that the child reported; the problem of a row in it is made translatable."""
+    values: dict[str, Any] = {**head.values}
     if "problem" in values:
-        return UnreadableFile(text, **{**values, "problem": as_message(values["problem"])})
-    return UnreadableFile(text, **values)
+        values["problem"] = as_message(values["problem"])
+    return UnreadableFile(head.refused, **values)
 
 
 async def _feed(source: BinaryIO, process: asyncio.subprocess.Process) -> None:

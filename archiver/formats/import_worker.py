@@ -22,7 +22,7 @@ from typing import BinaryIO, cast
 from archiver.errors import InvalidUrl, UnreadableFile
 from archiver.formats.detection import importer_of, read_all
 from archiver.formats.generic import ANY_TABLE, file_columns
-from archiver.formats.import_process import Batch, FileSeed, PageOfSeed, write_batch
+from archiver.formats.import_process import Batch, FileHead, FileSeed, PageOfSeed
 from archiver.formats.seeds import bounded, seed_of
 from archiver.formats.source_file import SourceFile
 from archiver.http.text_decoders import well_formed
@@ -91,16 +91,15 @@ def serve(
             )
             batch = _first_batch(reader, name)
         except UnreadableFile as error:
-            values = {name: str(value) for name, value in error.sentence.values.items()}
-            _send(sink, pack({"refused": error.sentence.text, "values": values}))
+            values = {key: well_formed(str(each)) for key, each in error.sentence.values.items()}
+            _send(sink, FileHead(refused=error.sentence.text, values=values))
             return
-        head = {"form": importer.name, "encoding": file.encoding}
         columns = file_columns(file) if importer is ANY_TABLE else {}
-        _send(sink, pack({**head, "columns": [*columns.items()]}))
+        _send(sink, FileHead(importer.name, file.encoding, tuple(columns.items())))
         while batch:
-            _send(sink, write_batch(batch))
+            _send(sink, batch)
             batch = reader.next_batch()
-        _send(sink, write_batch(Batch()))
+        _send(sink, Batch())
 
 
 class _Reader:
@@ -216,8 +215,8 @@ def _spool_to_file(stream: BinaryIO) -> BinaryIO:
     return cast("BinaryIO", spooled)
 
 
-def _send(sink: BinaryIO, message: bytes) -> None:
-    sink.write(message)
+def _send(sink: BinaryIO, message: FileHead | Batch) -> None:
+    sink.write(pack(message))
     sink.flush()
 
 

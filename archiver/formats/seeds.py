@@ -58,7 +58,7 @@ def bounded(annotation: Annotation, *, source: str = "") -> Annotation:
     record = bounded_source_record(well_formed(annotation.source_record))
     return replace(
         annotation,
-        url_given=annotation.url_given[:MAX_URL_GIVEN],
+        url_given=well_formed(annotation.url_given[:MAX_URL_GIVEN]),
         title=well_formed(annotation.title.strip()[:MAX_TITLE]),
         tags=bounded_tags(annotation.tags),
         note=well_formed(annotation.note.strip()[:MAX_NOTE]),

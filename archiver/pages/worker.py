@@ -11,6 +11,8 @@ import sys
 from dataclasses import replace
 from typing import BinaryIO
 
+from msgspec.msgpack import Decoder
+
 from archiver.http.encoding_detection import ChosenEncoding, is_text_type, is_xml_type
 from archiver.http.media_types import is_css, is_html, is_pdf
 from archiver.model.page import Article, Charset, Discovery, PageMetadata
@@ -39,15 +41,16 @@ from archiver.pages.worker_messages import (
     READY,
     Document,
     PageResult,
+    Request,
     Result,
     Task,
     choose,
     decode_payload,
     pack,
-    pack_result,
-    parse_request,
 )
 from archiver.search.search_document import index_words
+
+_REQUESTS = Decoder(Request)
 
 
 def _finished(article: Article, document: Document) -> Article:
@@ -198,10 +201,11 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
 
 def _handle(body: bytes, sink: BinaryIO) -> None:
     try:
-        result = pack_result(perform(*parse_request(body)))
+        request = _REQUESTS.decode(body)
+        message = pack((perform(request.task, request.document, request.limit), ""))
     except Exception as error:  # noqa: BLE001 - a failure must not end the worker
-        result = pack({"error": f"{type(error).__name__}: {error}"[:500]})
-    _write_message(result, sink)
+        message = pack((None, f"{type(error).__name__}: {error}"[:500]))
+    _write_message(message, sink)
 
 
 def _write_message(message: bytes, sink: BinaryIO) -> None:

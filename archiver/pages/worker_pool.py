@@ -10,7 +10,9 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
+
+from msgspec.msgpack import Decoder
 
 from archiver.helpers import end_child, start_child
 from archiver.http.encoding_detection import is_xml_type
@@ -24,13 +26,10 @@ from archiver.pages.worker_messages import (
     PREFIX,
     READY,
     Document,
+    PageResult,
+    Request,
     Task,
-    pack_request,
-    read_article,
-    read_discovery,
-    read_page_result,
-    read_rendition,
-    unpack,
+    pack,
 )
 from archiver.search.search_document import index_words
 
@@ -57,6 +56,11 @@ BACKLOG_SECONDS = 0.5
 Starting a worker costs as much CPU time as extracting eight articles.
 """
 NOTHING_NEEDED = Discovery()
+_DISCOVERY = Decoder(tuple[Discovery | None, str])
+_ARTICLE = Decoder(tuple[Article | None, str])
+_PAGE = Decoder(tuple[PageResult | None, str])
+_IMAGE = Decoder(tuple[NewRendition | None, str])
+_Result = TypeVar("_Result")
 
 log = get_log(__name__)
 
@@ -108,15 +112,13 @@ class WorkerPool:
         can_need = is_html(kind) or is_css(kind) or is_xml_type(kind) or document.link_header
         if not can_need:
             return NOTHING_NEEDED
-        response = await self._ask(Task.DISCOVER, document)
-        return read_discovery(response[0]) if response else NOTHING_NEEDED
+        return await self._ask(Task.DISCOVER, document, _DISCOVERY) or NOTHING_NEEDED
 
     async def extract(self, document: Document) -> Article:
         """Return the article of a document; ``is_failed`` is set if a worker failed to read it."""
         if _is_short_text(document):
             return _short_article(document)
-        response = await self._ask(Task.EXTRACT, document)
-        return read_article(*response) if response else Article(is_failed=True)
+        return await self._ask(Task.EXTRACT, document, _ARTICLE) or Article(is_failed=True)
 
     async def inspect_and_extract(self, document: Document) -> tuple[Discovery, Article | None]:
         """Return the requisites of a document, and its article.
@@ -125,11 +127,10 @@ class WorkerPool:
         """
         if not is_html(document.media_type) or len(document.payload) > LONG_BYTES:
             return await self.discover(document), None
-        response = await self._ask(Task.INSPECT_AND_EXTRACT, document)
-        if response is None:
+        result = await self._ask(Task.INSPECT_AND_EXTRACT, document, _PAGE)
+        if result is None:
             return await self.discover(document), Article(is_failed=True)
-        inspection = read_page_result(*response)
-        return inspection.discovery, inspection.article
+        return result.discovery, result.article
 
     async def draw(self, kind: RenditionKind, content: bytes, url: str) -> NewRendition | None:
         """Create an icon or preview image.
@@ -139,16 +140,18 @@ class WorkerPool:
         """
         if is_too_small(kind, content):
             return None
-        response = await self._ask(Task(kind), Document(content, "", "", url))
-        return read_rendition(*response) if response else None
+        return await self._ask(Task(kind), Document(content, "", "", url), _IMAGE)
 
-    async def _ask(self, task: Task, document: Document) -> tuple[dict[str, Any], bytes] | None:
+    async def _ask(
+        self, task: Task, document: Document, decoder: Decoder[tuple[_Result | None, str]]
+    ) -> _Result | None:
+        """Return the result of a task; None if there is none or the worker failed."""
         child = await self._acquire(urgent=task is Task.DISCOVER)
         is_kept = False
         try:
             child = child or await self._begin()
             async with asyncio.timeout(self._seconds(task)):
-                response = await child.ask(pack_request(task, document, self._limit))
+                response = await child.ask(pack(Request(task, document, self._limit)))
             is_kept = child.tasks < TASKS_PER_WORKER and not (
                 child.tasks % TASKS_PER_CHECK == 0 and child.is_large()
             )
@@ -165,15 +168,12 @@ class WorkerPool:
                 await self._end(child)
             self._release(child if is_kept else None)
         if len(response) > SHORT_RESULT_BYTES:
-            head, payload = await asyncio.to_thread(unpack, response)
+            result, error_text = await asyncio.to_thread(decoder.decode, response)
         else:
-            head, payload = unpack(response)
-        if "error" in head:
-            log.warning(
-                "processing a page failed", task=task, url=document.url, reason=head["error"]
-            )
-            return None
-        return head, payload
+            result, error_text = decoder.decode(response)
+        if error_text:
+            log.warning("processing a page failed", task=task, url=document.url, reason=error_text)
+        return result
 
     def _seconds(self, task: Task) -> float:
         """Return the time limit of a task."""

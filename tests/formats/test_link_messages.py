@@ -4,13 +4,14 @@ from datetime import UTC
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.msgpack import Decoder
 
-from archiver.formats.import_process import Batch, FileSeed, PageOfSeed, read_batch, write_batch
+from archiver.formats.import_process import Batch, FileSeed, PageOfSeed
 from archiver.model.annotation import Annotation, Colour, Highlight
 from archiver.model.entry_list import EntryList, ListsInFile
 from archiver.model.imports import Rejected
 from archiver.model.seed import ArchivedPage, ArchivedPart, Seed
-from archiver.pages.worker_messages import PREFIX
+from archiver.pages.worker_messages import PREFIX, pack
 
 _text = st.text(st.characters(exclude_categories=["Cs"]))
 _moments = st.datetimes(timezones=st.just(UTC)).map(lambda moment: moment.replace(microsecond=0))
@@ -44,11 +45,13 @@ _annotations = st.builds(
     source_record=_text,
     highlights=st.lists(_highlights, max_size=2).map(tuple),
 )
-_seeds = st.builds(FileSeed, st.integers(1), st.builds(Seed, _text, _text, _text, _annotations))
+_seeds = st.builds(
+    FileSeed, st.integers(1, 1 << 40), st.builds(Seed, _text, _text, _text, _annotations)
+)
 _batches = st.builds(
     Batch,
     st.lists(_seeds, max_size=3),
-    st.lists(st.builds(Rejected, _text, _text, st.integers(1), st.booleans()), max_size=3),
+    st.lists(st.builds(Rejected, _text, _text, st.integers(1, 1 << 40), st.booleans()), max_size=3),
     st.lists(_pages, max_size=3),
     st.just(ListsInFile((EntryList("A/B"), EntryList("C", "fox")), left_out=3)),
     st.just((-1, 1 << 40)),
@@ -57,4 +60,4 @@ _batches = st.builds(
 
 @given(_batches)
 def test_a_batch_is_read_back_unchanged(batch):
-    assert read_batch(write_batch(batch)[PREFIX.size :]) == batch
+    assert Decoder(Batch).decode(pack(batch)[PREFIX.size :]) == batch

@@ -7,6 +7,7 @@ import psutil
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.msgpack import Decoder
 
 from archiver.model.page import Article, Discovery
 from archiver.model.rendering import NewRendition, RenditionKind
@@ -15,10 +16,7 @@ from archiver.pages import worker_pool
 from archiver.pages.worker_messages import (
     PREFIX,
     Document,
-    pack_result,
-    read_discovery,
-    read_rendition,
-    unpack,
+    pack,
 )
 from archiver.pages.worker_pool import WorkerPool, unread_article
 from archiver.search.search_document import index_words
@@ -188,9 +186,9 @@ async def test_a_worker_that_holds_much_memory_is_replaced(pool, monkeypatch):
 
 @given(st.none() | st.builds(NewRendition, st.sampled_from(RenditionKind), st.text(), st.binary()))
 def test_a_drawn_image_arrives_unchanged(drawn):
-    message = pack_result(drawn)
+    message = pack(drawn)
 
-    assert read_rendition(*unpack(message[PREFIX.size :])) == drawn
+    assert Decoder(NewRendition | None).decode(message[PREFIX.size :]) == drawn
 
 
 @given(
@@ -205,6 +203,6 @@ def test_a_drawn_image_arrives_unchanged(drawn):
     )
 )
 def test_references_of_a_page_arrive_unchanged(expected):
-    message = pack_result(expected)
+    message = pack(expected)
 
-    assert read_discovery(unpack(message[PREFIX.size :])[0]) == expected
+    assert Decoder(Discovery).decode(message[PREFIX.size :]) == expected
