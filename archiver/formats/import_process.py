@@ -133,6 +133,7 @@ class LinkFile:
         self.encoding = head.encoding
         self.columns = head.columns
         self._process = process
+        self._following = asyncio.create_task(self._read_batch(), name="read-links")
 
     async def first_batch(self) -> Batch:
         """Return the first links.
@@ -148,9 +149,22 @@ class LinkFile:
     async def next_batch(self) -> Batch:
         """Return the next links; an empty batch at the end of the file.
 
+        The batch after it is read while the caller stores this one.
+
         Raises:
             UnreadableFile: the child stopped before the end of the file.
         """
+        batch = await self._following
+        if batch:
+            self._following = asyncio.create_task(self._read_batch(), name="read-links")
+        return batch
+
+    async def stop(self) -> None:
+        """Stop reading; further batches are dropped."""
+        self._following.cancel()
+        await asyncio.gather(self._following, return_exceptions=True)
+
+    async def _read_batch(self) -> Batch:
         return _BATCHES.decode(await _receive(self._process, self.name))
 
 
@@ -188,7 +202,11 @@ async def open_links(
             head = _HEADS.decode(await _receive(process, name))
             if head.refused:
                 raise _refusal_of(head)
-            yield LinkFile(process, head, name, choices)
+            links = LinkFile(process, head, name, choices)
+            try:
+                yield links
+            finally:
+                await links.stop()
         finally:
             feeding.cancel()
             await end_child(process)
