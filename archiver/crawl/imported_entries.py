@@ -8,7 +8,7 @@ entry exists already, the user metadata is merged into it.
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain
 
@@ -23,7 +23,7 @@ from archiver.http.timestamps import to_timestamp
 from archiver.http.urls import hash_url, host, parse_entry_url
 from archiver.model.capture import HashUrl
 from archiver.model.failure import Failure
-from archiver.model.imports import CaptureWhen
+from archiver.model.imports import CaptureWhen, RecordCounts
 from archiver.model.job import Attempt, EntryRef, State
 from archiver.model.seed import RevisedSeed, SaveOutcome, Seed
 from archiver.warc.metadata_records import EntryRecord, read_entry_record
@@ -31,14 +31,6 @@ from archiver.warc.temporary_lines import SortedLines
 
 MAX_MESSAGE = 2000
 _HTTP_STATUSES = range(100, 1000)
-
-
-@dataclass(frozen=True, slots=True)
-class EntryImportCounts:
-    """Number of new entries with a failure, and number of entries that were queued."""
-
-    failed: int
-    queued: int
 
 
 class SpooledEntries(ExitStack):
@@ -81,13 +73,13 @@ class EntryImporter:
         self._context = context
         self._import_id = import_id
 
-    async def take(self, batch: Sequence[EntryRecord]) -> EntryImportCounts:
+    async def take(self, batch: Sequence[EntryRecord]) -> RecordCounts:
         """Import a batch of entries; return once they are durable."""
         queued = await self._queue([_seed(each) for each in batch if each.is_waiting])
         failed = await self._fail([each for each in batch if each.failure and not each.is_waiting])
         await self._link([_seed(each) for each in batch if each.is_link])
         await self._annotate([each for each in batch if not (each.failure or each.is_waiting)])
-        return EntryImportCounts(failed, queued)
+        return RecordCounts(failed=failed, queued=queued)
 
     async def _fail(self, batch: Sequence[EntryRecord]) -> int:
         """Store failures as attempts; return the number of new entries."""

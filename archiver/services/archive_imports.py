@@ -177,8 +177,7 @@ class ArchiveImport:
         intake = EntryImporter(self._context, import_id)
         noted = self._entries.read()
         while batch := await asyncio.to_thread(lambda: list(islice(noted, BATCH))):
-            counts = await intake.take(batch)
-            yield RecordCounts(failed=counts.failed, queued=counts.queued)
+            yield await intake.take(batch)
 
     def refuse_if_nothing_was_read(self, name: str) -> None:
         """Raise ``UnreadableFile`` if no capture could be read."""

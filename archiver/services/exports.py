@@ -1,35 +1,39 @@
-"""Exports in every format of ``model/export_kinds``."""
+"""Exports in every format of ``model/export_kinds``, and feeds of lists."""
 
 import asyncio
 import fcntl
 import os
 from array import array
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from datetime import UTC, datetime
+from enum import StrEnum
+from itertools import islice
 from pathlib import Path
 from typing import IO
 
 from archiver.db import entries as db_entries
-from archiver.db import tags_and_lists
+from archiver.db import snapshots, tags_and_lists
 from archiver.db.engine import Database
 from archiver.errors import InputError, NotFound
 from archiver.formats.entry_markdown import entry_markdown
-from archiver.formats.feeds import ATOM
-from archiver.formats.list_writer import Heading, ListForm
+from archiver.formats.feeds import ATOM, Feed, write_atom, write_json_feed
+from archiver.formats.list_writer import Heading, ListForm, ListWriter, Order
 from archiver.formats.netscape import BOOKMARKS_HTML
 from archiver.formats.outlines import OPML_HOSTS
 from archiver.formats.own_csv import CSV
 from archiver.formats.own_json import JSON, JSON_LINES, schema_text
-from archiver.model.entry_list import EntryList, with_parents
+from archiver.model.entry import ExportedEntry
+from archiver.model.entry_list import EntryList, folder_names, with_parents
 from archiver.model.export_kinds import ExportKind
+from archiver.model.listing import ListingQuery, Sort
 from archiver.pages.syntax_highlighting import without_highlighting
 from archiver.replay.response_headers import safe_name
 from archiver.services.book_exports import Books, MarkdownTree
 from archiver.services.entries import Entries
 from archiver.services.export_selection import Manifest, Report, Selected, make_manifest
-from archiver.services.list_exports import write_list
+from archiver.services.search import Search
 from archiver.services.warc_export import Packages
 from archiver.warc.segments import SegmentStore
 
@@ -116,7 +120,7 @@ class EntryExports:
         if kind.is_list:
             manifest = await make_manifest(self._db, selected, may_be_empty=True)
             rows, form = manifest.entries, _LIST_FORMS[kind.key]
-            pieces = write_list(self._db, rows, form, await self._heading(selected))
+            pieces = _write_list(self._db, rows, form, await self._heading(selected))
         elif kind.key in ("markdown", "md"):
             manifest = await self._sorted(selected)
             write = self._tree.zip if kind.key == "markdown" else self._tree.text
@@ -246,3 +250,123 @@ def _finish(file: IO[bytes], part: Path, path: Path) -> None:
     file.flush()
     os.fsync(file.fileno())
     part.replace(path)
+
+
+ENTRIES_AT_ONCE = 100
+"""Entries written per batch; an entry can have half a megabyte of metadata."""
+
+HOSTS_AT_ONCE = 1000
+"""Entries read per batch to find their hosts."""
+
+MAX_SNAPSHOTS = 1_000
+"""Maximum number of exported snapshots of one entry; older ones are left out."""
+
+_Placed = tuple[str, int]
+"""Place of an entry (its folder or host; see `Order`) and its row id."""
+
+
+async def _write_list(
+    db: Database, rows: Sequence[int], form: ListForm, heading: Heading
+) -> AsyncGenerator[bytes, None]:
+    """Yield the text of a list; entries deleted in the meantime are left out."""
+    writer = form.writer(heading)
+    if opening := writer.opening():
+        yield _encoded(opening)
+    placed = await _ordered(db, rows, form.order)
+    while batch := [*islice(placed, ENTRIES_AT_ONCE)]:
+        exported = await _exported(db, [row for _, row in batch], form)
+        text = await asyncio.to_thread(_items, writer, batch, exported)
+        if text:
+            yield _encoded(text)
+    if closing := writer.closing():
+        yield _encoded(closing)
+
+
+async def _ordered(db: Database, rows: Sequence[int], order: Order) -> Iterator[_Placed]:
+    """Return the entries in the order of a format, each with its place."""
+    if order is Order.SAVED:
+        return (("", row) for row in sorted(rows))
+    if order is Order.HOSTS:
+        return iter(sorted((await _first_by_host(db, rows)).items()))
+    members = await _members(db, rows)
+    return ((path, row) for path in sorted(members, key=folder_names) for row in members[path])
+
+
+async def _first_by_host(db: Database, rows: Sequence[int]) -> dict[str, int]:
+    """Return the entry of each host that was saved first."""
+    first: dict[str, int] = {}
+    in_order = sorted(rows)
+    for start in range(0, len(in_order), HOSTS_AT_ONCE):
+        async with db.read() as conn:
+            by_id = await db_entries.by_ids(conn, in_order[start : start + HOSTS_AT_ONCE])
+        for row, each in sorted(by_id.items()):
+            first.setdefault(each.host, row)
+    return first
+
+
+async def _members(db: Database, rows: Sequence[int]) -> dict[str, list[int]]:
+    """Return the entries of each list in order; those that are in no list have an empty path."""
+    selected, members = set(rows), dict[str, list[int]]()
+    async with db.read() as conn:
+        for each in await tags_and_lists.all_lists(conn):
+            in_order = await tags_and_lists.members_in_order(conn, each.path)
+            members[each.path] = [row for row, _ in in_order if row in selected]
+    return {"": sorted(selected.difference(*members.values())), **members}
+
+
+async def _exported(db: Database, rows: Sequence[int], form: ListForm) -> dict[int, ExportedEntry]:
+    async with db.read() as conn:
+        by_id = await db_entries.by_ids(conn, rows)
+        visited = [row for row, each in by_id.items() if each.snapshot_count]
+        row_ids = visited if form.has_snapshots else []
+        rows_by_entry = await snapshots.of_entries(conn, row_ids) if row_ids else {}
+    return {
+        row: ExportedEntry(
+            entry,
+            tuple(each.snapshot for each in islice(rows_by_entry.get(row, ()), MAX_SNAPSHOTS)),
+        )
+        for row, entry in by_id.items()
+    }
+
+
+def _items(writer: ListWriter, batch: Sequence[_Placed], exported: dict[int, ExportedEntry]) -> str:
+    return "".join(writer.item(exported[row], place) for place, row in batch if row in exported)
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
+
+
+ITEMS = 50
+
+
+class FeedForm(StrEnum):
+    """Formats of a feed."""
+
+    ATOM = "atom"
+    JSON = "json"
+
+
+async def write_feed(
+    search: Search, query: ListingQuery, form: FeedForm, *, origin: str, path: str, home: str
+) -> bytes:
+    """Return the newest entries of a list as a feed.
+
+    Args:
+        search: searches the index.
+        query: query of the list; its order and page are ignored.
+        form: format of the feed.
+        origin: ``http(s)://host[:port]`` of the service.
+        path: URL path of the feed.
+        home: URL path of the list in the web interface.
+
+    Raises:
+        InvalidQuery: the query can't be parsed.
+    """
+    newest = replace(query, sort=Sort.NEWEST, after="", limit=ITEMS)
+    listing = await search.listing(newest)
+    parts = (query.q, query.tag, query.host, query.status)
+    words = " ".join(each for each in parts if each)
+    title = f"archiver: {words}" if words else "archiver"
+    feed = Feed(title, origin, path, home, [each.entry for each in listing.items])
+    return write_atom(feed) if form is FeedForm.ATOM else write_json_feed(feed)

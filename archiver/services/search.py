@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from archiver.db import counters, jobs, segment_rows
 from archiver.db import entries as db_entries
@@ -132,6 +132,12 @@ MAX_WITH_EARLIER = 20
 FEW = 3
 """Number of results below which a spelling suggestion is looked up."""
 
+WEEK = timedelta(days=7)
+MAX_NEW = 6
+MAX_YEARS = 30
+MAX_OF_A_YEAR = 2
+_LEAP_DAY = (2, 29)
+
 
 @dataclass(frozen=True, slots=True)
 class Listing:
@@ -182,6 +188,19 @@ class Overview:
     queue: QueueCounts
     warc_bytes: int
     running_jobs: tuple[Job, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HomePageContent:
+    """Contents of the home page.
+
+    Attributes:
+        new: entries saved within the last week.
+        on_this_day: entries saved on this day of earlier years, the latest year first.
+    """
+
+    new: tuple[ListedEntry, ...]
+    on_this_day: tuple[ListedEntry, ...]
 
 
 class Search:
@@ -351,6 +370,24 @@ class Search:
                 request = request_of(parse_query(used_query), query)
             return await summary_of(conn, request, typed.tree)
 
+    async def home_page(self, now: datetime) -> HomePageContent:
+        """Return the contents of the home page at the time ``now`` (aware).
+
+        A day is a day in UTC.
+        """
+        today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+        async with self._db.read() as conn:
+            week = [_span(now - WEEK, now + timedelta(days=1))]
+            new = await db_entries.added_within(conn, week, each=MAX_NEW)
+            old = await db_entries.added_within(conn, years_before(today), each=MAX_OF_A_YEAR)
+            ids = [*new, *old]
+            by_id = await db_entries.by_ids(conn, ids)
+            listed = await shown_of(conn, by_id, await db_snapshots.latest_of(conn, ids))
+        return HomePageContent(
+            tuple(listed[each] for each in new if each in listed),
+            tuple(listed[each] for each in old if each in listed),
+        )
+
     async def overview(self) -> Overview:
         """Return the totals of the archive."""
         async with self._db.read() as conn:
@@ -417,3 +454,16 @@ async def matching_entries(
     request = request_of(tree_of(query), query)
     async for batch in ResultIteration(conn, request).all(limit=limit):
         yield batch
+
+
+def years_before(today: datetime) -> list[tuple[int, int]]:
+    """Return the start and end of the same day in earlier years, as Unix times."""
+    years = [*range(today.year - 1, today.year - 1 - MAX_YEARS, -1)]
+    if (today.month, today.day) == _LEAP_DAY:
+        years = [year for year in years if year % 4 == 0 and (year % 100 or year % 400 == 0)]
+    days = [today.replace(year=year) for year in years]
+    return [_span(day, day + timedelta(days=1)) for day in days]
+
+
+def _span(first: datetime, end: datetime) -> tuple[int, int]:
+    return int(first.timestamp()), int(end.timestamp())

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from archiver.db import new_entries
 from archiver.formats.seeds import seed_of
 from archiver.model.annotation import Annotation
-from archiver.services.home import read_home_page, years_before
+from archiver.services.search import years_before
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
@@ -24,7 +24,7 @@ async def on_home(archive, saved, now=NOW):
     ]
     async with db.write() as conn:
         await new_entries.ensure(conn, rows)
-    home = await read_home_page(db, now)
+    home = await archive.search.home_page(now)
     return tuple(
         "".join(each.entry.url[-1] for each in entries) for entries in (home.new, home.on_this_day)
     )

@@ -38,8 +38,8 @@ class Notice:
     deleted: Deleted | None = None
 
 
-_LISTED = ("q", "tag", "host", "status")
-_SELECTION = (*_LISTED, "entry", "scope", "back")
+LISTED = ("q", "tag", "host", "status")
+_SELECTION = (*LISTED, "entry", "scope", "back")
 _NOTICES = (
     *("edit", "undone", "deleted", "restored", "not_restored", "lost", "nothing"),
     *("queued", "rescued"),
@@ -109,7 +109,7 @@ def selection(form: MultiMapping[Any]) -> tuple[list[str], ListingQuery | None]:
 
 def query_of(form: Mapping[str, Any]) -> ListingQuery:
     """Return the query of the list of entries that a form belongs to."""
-    q, tag, host, status = (str(form.get(name, "")) for name in _LISTED)
+    q, tag, host, status = (str(form.get(name, "")) for name in LISTED)
     return ListingQuery(q=q, tag=tag, host=host, status=status)
 
 

@@ -16,9 +16,8 @@ from archiver.model.listing import ListingQuery, Summary
 from archiver.model.message import Message
 from archiver.services.export_selection import Report, Selected
 from archiver.services.exports import schema as export_schema
-from archiver.web.api.json_http import requested_query
 from archiver.web.app_keys import RUNTIME
-from archiver.web.pages.editing import back, query_of
+from archiver.web.pages.editing import LISTED, back, query_of
 from archiver.web.pages.listing import SearchError
 from archiver.web.rendering import render_with_sidebar
 from archiver.web.responses import send_pieces
@@ -29,14 +28,13 @@ LARGE_LIST, LARGE_EXPORT = 50_000, 1_000
 ``LARGE_LIST`` is for list exports, ``LARGE_EXPORT`` for all other exports.
 """
 
-_NARROWING = ("q", "tag", "host", "status")
 MAX_SELECTED = 200
 """Maximum number of selected entries, because the address of the page lists them."""
 
 
 async def page(request: web.Request) -> web.StreamResponse:
     """Show all export formats, for everything, the results of a search, or selected entries."""
-    app, query, selected = request.app[RUNTIME], _query_of(request), _selected(request.query)
+    app, query, selected = request.app[RUNTIME], query_of(request.query), _selected(request.query)
     summary, refusal = Summary(len(selected), has_more=False), None
     try:
         if not selected:
@@ -83,7 +81,7 @@ async def download(request: web.Request) -> web.StreamResponse:
     """
     kind, key = BY_SUFFIX[request.match_info["form"]], request.match_info.get("hash_url")
     selected = Selected(
-        _query_of(request),
+        query_of(request.query),
         HashUrl(key) if key else None,
         request.query.get("title", ""),
         _selected(request.query),
@@ -142,11 +140,6 @@ def _headers(name: str, media_type: str) -> dict[str, str]:
     }
 
 
-def _query_of(request: web.Request) -> ListingQuery:
-    listed = requested_query(request)
-    return ListingQuery(listed.q, listed.tag, listed.host, listed.status)
-
-
 def _selected(fields: MultiMapping[Any]) -> tuple[HashUrl, ...]:
     """Return the hash_urls of the entries that a form or a query string selects.
 
@@ -164,6 +157,6 @@ def _selected(fields: MultiMapping[Any]) -> tuple[HashUrl, ...]:
 
 
 def _query_string(query: ListingQuery, selected: Sequence[HashUrl] = ()) -> str:
-    chosen = [(name, value) for name in _NARROWING if (value := getattr(query, name))]
+    chosen = [(name, value) for name in LISTED if (value := getattr(query, name))]
     chosen += [("entry", each) for each in selected]
     return f"?{urlencode(chosen)}" if chosen else ""

@@ -26,7 +26,6 @@ from archiver.model.imports import Rejected
 from archiver.model.listing import ListingQuery
 from archiver.model.message import Message
 from archiver.services.entries import SavedAddress
-from archiver.services.home import read_home_page
 from archiver.services.reader_view import ReadingPlace
 from archiver.web import auth
 from archiver.web.api.json_http import numbers
@@ -172,7 +171,7 @@ async def _show(
     status: int = 200,
 ) -> web.StreamResponse:
     runtime = request.app[RUNTIME]
-    home_page = await read_home_page(runtime.db, datetime.now(UTC))
+    home_page = await runtime.search.home_page(datetime.now(UTC))
     has_new = any(each.entry.state != "failed" for each in home_page.new)
     newest = None if has_new else await runtime.search.listing(ListingQuery(limit=LATEST))
     return await render_with_sidebar(

@@ -26,7 +26,7 @@ from archiver.search.query_tree import (
     query_text,
     write_value,
 )
-from archiver.services.list_exports import FeedForm, write_feed
+from archiver.services.exports import FeedForm, write_feed
 from archiver.services.search import Listing, tree_of
 from archiver.web.api.json_http import LISTING_PARAMETERS, list_query, requested_query
 from archiver.web.app_keys import RUNTIME
