@@ -13,7 +13,6 @@ from archiver.crawl.visit_result import FetchedResponse
 from archiver.db import captures
 from archiver.errors import FetchError, StoreError, TooLarge
 from archiver.http.content_coding import decode
-from archiver.http.encoding_detection import is_xml_type
 from archiver.http.headers import combined
 from archiver.http.media_types import (
     SNIFFED_BYTES,
@@ -23,6 +22,7 @@ from archiver.http.media_types import (
     is_css,
     is_html,
     is_pdf,
+    is_xml,
     sniff,
 )
 from archiver.http.network_errors import pause_too_long
@@ -280,7 +280,7 @@ def _is_readable(kind: str) -> bool:
     return (
         is_html(kind)
         or is_css(kind)
-        or is_xml_type(kind)
+        or is_xml(kind)
         or is_pdf(kind)
         or kind.startswith(SHOWN_AS_TEXT)
     )

@@ -229,19 +229,13 @@ async def lease_only(
     now: datetime,
 ) -> list[Lease]:
     """Lease up to ``count`` of the given jobs, if they are due and of one of ``hosts``."""
-    query = (
-        select(job.c.id)
-        .where(
-            job.c.id.in_(among(job_ids)),
-            job.c.state == State.QUEUED,
-            job.c.not_before_ms <= to_ms(now),
-            job.c.host.in_(text_values(hosts)),
-        )
-        .order_by(job.c.id)
-        .limit(count)
+    due = _LEASES.where(
+        job.c.id.in_(among(job_ids)),
+        job.c.state == State.QUEUED,
+        job.c.not_before_ms <= to_ms(now),
+        job.c.host.in_(text_values(hosts)),
     )
-    ids = (await conn.execute(query)).scalars().all()
-    rows = (await conn.execute(_LEASES.where(job.c.id.in_(among(ids))))).all() if ids else ()
+    rows = (await conn.execute(due.order_by(job.c.id).limit(count))).all()
     stamp = await jobs.next_stamp(conn, now)
     leases = await _take(conn, rows, owner=owner, stamp=stamp)
     await host_queue.move_back(conn, {(row.priority, row.host) for row in rows}, now)

@@ -91,8 +91,7 @@ async def of_entry(
         query = query.where(snapshot.c.timestamp < int(before))
     if last is not None:
         query = query.where(snapshot.c.id <= last)
-    rows = await conn.execute(query.order_by(snapshot.c.timestamp.desc()).limit(limit))
-    return [_snapshot_row(row) for row in rows]
+    return await _read(conn, query.order_by(snapshot.c.timestamp.desc()).limit(limit))
 
 
 async def last_row(conn: AsyncConnection) -> int:
@@ -106,32 +105,26 @@ async def with_records_in(conn: AsyncConnection, place: Location) -> list[Snapsh
     record, page = snapshot.c.metadata_offset, capture.c.offset
     has_record = (_METADATA.c.name == place.segment) & record.between(place.offset, end - 1)
     has_page = (segment.c.name == place.segment) & page.between(place.offset, end - 1)
-    rows = await conn.execute(_query().where(or_(has_record, has_page)))
-    return [_snapshot_row(row) for row in rows]
+    return await _read(conn, _query().where(or_(has_record, has_page)))
 
 
 async def latest_of(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, SnapshotRow]:
     """Return the newest snapshot of each entry, by entry id."""
-    rows = await conn.execute(
-        _query().where(
-            snapshot.c.entry_id.in_(among(entry_ids)), snapshot.c.timestamp == entry.c.latest
-        )
+    query = _query().where(
+        snapshot.c.entry_id.in_(among(entry_ids)), snapshot.c.timestamp == entry.c.latest
     )
-    return {row.entry_id: _snapshot_row(row) for row in rows}
+    return {each.entry_id: each for each in await _read(conn, query)}
 
 
 async def of_entries(
     conn: AsyncConnection, entry_ids: Sequence[int]
 ) -> dict[int, list[SnapshotRow]]:
     """Return all snapshots of entries, newest first, by entry id."""
-    rows = await conn.execute(
-        _query()
-        .where(snapshot.c.entry_id.in_(among(entry_ids)))
-        .order_by(snapshot.c.entry_id, snapshot.c.timestamp.desc())
-    )
+    mine = _query().where(snapshot.c.entry_id.in_(among(entry_ids)))
     by_entry: dict[int, list[SnapshotRow]] = {}
-    for row in rows:
-        by_entry.setdefault(row.entry_id, []).append(_snapshot_row(row))
+    order = snapshot.c.entry_id, snapshot.c.timestamp.desc()
+    for each in await _read(conn, mine.order_by(*order)):
+        by_entry.setdefault(each.entry_id, []).append(each)
     return by_entry
 
 
@@ -143,9 +136,8 @@ async def nearest_rows(
     mine = _query().where(snapshot.c.entry_id == entry_id)
     before = mine.where(snapshot.c.timestamp <= moment).order_by(snapshot.c.timestamp.desc())
     after = mine.where(snapshot.c.timestamp > moment).order_by(snapshot.c.timestamp)
-    rows = [(await conn.execute(each.limit(1))).one_or_none() for each in (before, after)]
-    nearest = [_snapshot_row(row) if row else None for row in rows]
-    return nearest[0], nearest[1]
+    nearest = [await _read(conn, each.limit(1)) for each in (before, after)]
+    return next(iter(nearest[0]), None), next(iter(nearest[1]), None)
 
 
 async def existing_at(
@@ -187,15 +179,9 @@ async def after(
 
     Snapshots with row ids above ``last`` are left out.
     """
-    rows = (
-        await conn.execute(
-            _query()
-            .where(snapshot.c.id > row_id, snapshot.c.id <= last)
-            .order_by(snapshot.c.id)
-            .limit(limit)
-        )
-    ).all()
-    return [_snapshot_row(row) for row in rows], rows[-1].row_id if rows else row_id
+    query = _query().where(snapshot.c.id > row_id, snapshot.c.id <= last)
+    rows = await _read(conn, query.order_by(snapshot.c.id).limit(limit))
+    return rows, rows[-1].row_id if rows else row_id
 
 
 async def articles_of(
@@ -207,20 +193,12 @@ async def articles_of(
     """
     if not keys:
         return {}
-    rows = await conn.execute(
-        _query().where(
-            snapshot.c.entry_id.in_(among({entry_id for entry_id, _ in keys})),
-            snapshot.c.timestamp.in_(among({moment for _, moment in keys})),
-        )
+    query = _query().where(
+        snapshot.c.entry_id.in_(among({entry_id for entry_id, _ in keys})),
+        snapshot.c.timestamp.in_(among({moment for _, moment in keys})),
     )
-    rows_of_articles = [_snapshot_row(row) for row in rows]
-    return {
-        (each.entry_id, int(each.snapshot.timestamp)): (
-            each.snapshot.extractor,
-            each.snapshot.article,
-        )
-        for each in rows_of_articles
-    }
+    found = [(row.entry_id, row.snapshot) for row in await _read(conn, query)]
+    return {(entry_id, int(s.timestamp)): (s.extractor, s.article) for entry_id, s in found}
 
 
 async def first_of(conn: AsyncConnection, entry_id: int) -> Timestamp | None:
@@ -234,6 +212,10 @@ async def existing_rows(conn: AsyncConnection, row_ids: Sequence[int]) -> set[in
     """Return the row ids in ``row_ids`` that exist."""
     rows = await conn.execute(select(snapshot.c.id).where(snapshot.c.id.in_(among(row_ids))))
     return set(rows.scalars())
+
+
+async def _read(conn: AsyncConnection, query: Select[*tuple[Any, ...]]) -> list[SnapshotRow]:
+    return [_snapshot_row(row) for row in await conn.execute(query)]
 
 
 def _snapshot_row(row: Row[*tuple[Any, ...]]) -> SnapshotRow:
@@ -389,8 +371,8 @@ async def pending_articles(
         .limit(limit)
     )
     query = _query().where(snapshot.c.id.in_(unread)).order_by(snapshot.c.id)
-    rows = (await conn.execute(query)).all()
-    return [_snapshot_row(row) for row in rows], rows[-1].row_id if rows else row_id
+    rows = await _read(conn, query)
+    return rows, rows[-1].row_id if rows else row_id
 
 
 async def outdated_articles(
@@ -407,17 +389,8 @@ async def outdated_articles(
         than: the current extractor version.
         limit: size of the range of row ids to read.
     """
-    rows = await conn.execute(
-        _query()
-        .where(
-            snapshot.c.extractor.not_in((UNREAD, than)),
-            snapshot.c.rendering != Rendering.DONE,
-            snapshot.c.id > row_id,
-            snapshot.c.id <= row_id + limit,
-        )
-        .order_by(snapshot.c.id)
-    )
-    outdated = [_snapshot_row(row) for row in rows]
+    query = _outdated(than).where(snapshot.c.id > row_id, snapshot.c.id <= row_id + limit)
+    outdated = await _read(conn, query.order_by(snapshot.c.id))
     return outdated, min(row_id + limit, await last_row(conn))
 
 
@@ -425,15 +398,14 @@ async def outdated_articles_of(
     conn: AsyncConnection, entry_ids: Sequence[int], *, than: str
 ) -> list[SnapshotRow]:
     """Return the snapshots of entries that ``outdated_articles`` would return, oldest first."""
-    rows = await conn.execute(
-        _query().where(
-            snapshot.c.entry_id.in_(among(entry_ids)),
-            snapshot.c.extractor.not_in((UNREAD, than)),
-            snapshot.c.rendering != Rendering.DONE,
-        )
+    query = _outdated(than).where(snapshot.c.entry_id.in_(among(entry_ids)))
+    return sorted(await _read(conn, query), key=lambda each: each.snapshot.timestamp)
+
+
+def _outdated(than: str) -> Select[*tuple[Any, ...]]:
+    return _query().where(
+        snapshot.c.extractor.not_in((UNREAD, than)), snapshot.c.rendering != Rendering.DONE
     )
-    outdated = [_snapshot_row(row) for row in rows]
-    return sorted(outdated, key=lambda each: each.snapshot.timestamp)
 
 
 async def count_pending_articles(conn: AsyncConnection) -> int:

@@ -21,7 +21,7 @@ from typing import Final
 from chardetng_py import EncodingDetector
 
 from archiver.http.encoding_prescan import declared_in_markup, xml_declaration
-from archiver.http.media_types import is_css
+from archiver.http.media_types import is_css, is_xml
 from archiver.http.text_decoders import (
     ASCII_TRANSPARENT,
     UTF_8,
@@ -126,7 +126,6 @@ _UNMARKED = ((b"<\0?\0x\0", UTF_16LE), (b"\0<\0?\0x", UTF_16BE))
 """First bytes of XML declarations in UTF-16."""
 _SHEET = re.compile(rb'@charset "([\x00-\x21\x23-\x7f]*)";')
 _SHEET_BYTES: Final = 1024
-_XML = frozenset({"application/xml", "text/xml"})
 
 _Declared = tuple[str, Encoding] | None
 
@@ -223,20 +222,15 @@ def is_text_type(media_type: str) -> bool:
     return media_type.startswith("text/") or media_type.endswith(("json", "xml"))
 
 
-def is_xml_type(media_type: str) -> bool:
-    """Return whether a media type is an XML type (MIME Sniffing §4.6)."""
-    return media_type in _XML or media_type.endswith("+xml")
-
-
 def _inside(start: bytes, media_type: str) -> _Declared:
     """Return (label, encoding) declared in the document itself."""
-    if media_type == "text/html" or is_xml_type(media_type):
+    if media_type == "text/html" or is_xml(media_type):
         for mark, encoding in _UNMARKED:
             if start.startswith(mark):
                 return "", encoding
     if media_type == "text/html":
         return declared_in_markup(start)
-    if is_xml_type(media_type):
+    if is_xml(media_type):
         return xml_declaration(start[:_SHEET_BYTES])
     return _sheet_declaration(start) if is_css(media_type) else None
 
@@ -263,4 +257,4 @@ def _undeclared(start: bytes, media_type: str, url: str, declared: str) -> Chose
 
 def is_utf8_by_default(media_type: str) -> bool:
     """Return whether content without a declared encoding is UTF-8: XML and JSON (RFC 8259 §8.1)."""
-    return is_xml_type(media_type) or media_type.endswith("json")
+    return is_xml(media_type) or media_type.endswith("json")

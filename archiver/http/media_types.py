@@ -45,7 +45,7 @@ class MediaType:
     @property
     def is_xml(self) -> bool:
         """Return whether browsers parse it as XML, including SVG and XHTML."""
-        return self.essence in _XML or self.essence.endswith("+xml")
+        return is_xml(self.essence)
 
     @property
     def is_json(self) -> bool:
@@ -301,6 +301,11 @@ def as_image(media_type: MediaType, start: bytes) -> MediaType:
 def is_html(kind: str) -> bool:
     """Return whether a media type is HTML or XHTML."""
     return kind in _HTML
+
+
+def is_xml(kind: str) -> bool:
+    """Return whether browsers parse a media type as XML (MIME Sniffing §4.6)."""
+    return kind in _XML or kind.endswith("+xml")
 
 
 def is_pdf(kind: str) -> bool:

@@ -13,8 +13,8 @@ from typing import BinaryIO
 
 from msgspec.msgpack import Decoder
 
-from archiver.http.encoding_detection import ChosenEncoding, is_text_type, is_xml_type
-from archiver.http.media_types import is_css, is_html, is_pdf
+from archiver.http.encoding_detection import ChosenEncoding, is_text_type
+from archiver.http.media_types import is_css, is_html, is_pdf, is_xml
 from archiver.model.page import Article, Charset, Discovery, PageMetadata
 from archiver.model.rendering import RenditionKind
 from archiver.model.requisite import Requisite, RequisiteKind
@@ -131,7 +131,7 @@ def _with_link_header(discovery: Discovery, document: Document, limit: int) -> D
 
 def _with_xml(discovery: Discovery, text: str, document: Document, limit: int) -> Discovery:
     """Add the requisites of XHTML that an HTML parser does not see, such as ``<h:img>``."""
-    if not is_xml_type(document.media_type):
+    if not is_xml(document.media_type):
         return discovery
     further = find_xml_requisites(text, document.url, limit)
     return replace(discovery, requisites=_each_once((*discovery.requisites, *further))[:limit])
@@ -163,7 +163,7 @@ def _inspect(document: Document, limit: int) -> Discovery:
             :limit
         ]
         return Discovery(sheet_requisites, _charset(sheet.choice))
-    if is_xml_type(kind):
+    if is_xml(kind):
         xml = decode_payload(document)
         needs = find_xml_requisites(xml.text, document.url, limit, xml.choice.encoding)
         return Discovery(needs, _charset(xml.choice))

@@ -15,8 +15,7 @@ from typing import TypeVar
 from msgspec.msgpack import Decoder
 
 from archiver.helpers import end_child, start_child
-from archiver.http.encoding_detection import is_xml_type
-from archiver.http.media_types import is_css, is_html
+from archiver.http.media_types import is_css, is_html, is_xml
 from archiver.logs import get_log
 from archiver.model.page import UNREAD, Article, Discovery, PageMetadata
 from archiver.model.rendering import NewRendition, RenditionKind
@@ -109,7 +108,7 @@ class WorkerPool:
     async def discover(self, document: Document) -> Discovery:
         """Return the requisites and metadata of a document; empty if a worker failed to read it."""
         kind = document.media_type
-        can_need = is_html(kind) or is_css(kind) or is_xml_type(kind) or document.link_header
+        can_need = is_html(kind) or is_css(kind) or is_xml(kind) or document.link_header
         if not can_need:
             return NOTHING_NEEDED
         return await self._ask(Task.DISCOVER, document, _DISCOVERY) or NOTHING_NEEDED

@@ -171,7 +171,7 @@ def _error_code(text: str) -> str:
     return "timed out" if "timed out" in text or "timeout" in text else "no connection"
 
 
-class RemoteSegment:
+class RemoteSegment(SegmentBytes):
     """Segment in a bucket, which can be read at any position; creating it sends no request.
 
     Raises:
@@ -181,24 +181,12 @@ class RemoteSegment:
     def __init__(self, name: str, bucket: Bucket) -> None:
         self._name = name
         self._bucket = bucket
-        self._position = 0
 
     @property
     def size(self) -> int:
         """Size in bytes, which never changes."""
         with _missing_segment(self._name):
             return self._bucket.size(self._name)
-
-    def seek(self, offset: int) -> int:
-        """Set the position to a byte offset."""
-        self._position = offset
-        return offset
-
-    def read(self, size: int) -> bytes:
-        """Read up to ``size`` bytes; empty at the end."""
-        data = self.read_at(self._position, size)
-        self._position += len(data)
-        return data
 
     def read_at(self, offset: int, size: int) -> bytes:
         """Read up to ``size`` bytes at ``offset``."""

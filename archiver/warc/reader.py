@@ -3,11 +3,11 @@
 import errno
 import os
 import stat
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol
 
 from archiver.errors import InvalidRecord, StoreError, TruncatedRecord
 from archiver.http.headers import WHITESPACE, ResponseHead, is_end_of_head, parse_head
@@ -23,24 +23,33 @@ _HEAD_END = b"\r\n\r\n"
 _FOLD = (" ", "\t")
 
 
-class SegmentBytes(Protocol):
+class SegmentBytes(ABC):
     """Bytes of a segment, local or remote, read by position."""
 
+    _position = 0
+
     @property
+    @abstractmethod
     def size(self) -> int:
         """Current size in bytes."""
 
-    def seek(self, offset: int, /) -> int:
-        """Set the position to a byte offset."""
-
-    def read(self, size: int, /) -> bytes:
-        """Read up to ``size`` bytes; empty at the end."""
-
+    @abstractmethod
     def read_at(self, offset: int, size: int) -> bytes:
         """Read up to ``size`` bytes at ``offset``."""
 
+    def seek(self, offset: int) -> int:
+        """Set the position to a byte offset."""
+        self._position = offset
+        return offset
 
-class ReadOnly:
+    def read(self, size: int) -> bytes:
+        """Read up to ``size`` bytes; empty at the end."""
+        data = self.read_at(self._position, size)
+        self._position += len(data)
+        return data
+
+
+class ReadOnly(SegmentBytes):
     """File read by position; closed when it is garbage-collected.
 
     Raises:
@@ -48,7 +57,6 @@ class ReadOnly:
     """
 
     def __init__(self, path: Path) -> None:
-        self._position = 0
         # Without O_NONBLOCK, opening a pipe would wait for a writer.
         self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         if not stat.S_ISREG(os.fstat(self._file).st_mode):
@@ -58,17 +66,6 @@ class ReadOnly:
     def size(self) -> int:
         """Current size in bytes."""
         return os.fstat(self._file).st_size
-
-    def seek(self, offset: int) -> int:
-        """Set the position to a byte offset."""
-        self._position = offset
-        return offset
-
-    def read(self, size: int) -> bytes:
-        """Read up to ``size`` bytes; empty at the end."""
-        data = os.pread(self._file, size, self._position)
-        self._position += len(data)
-        return data
 
     def read_at(self, offset: int, size: int) -> bytes:
         """Read up to ``size`` bytes at ``offset``."""
