@@ -1,7 +1,7 @@
 """Pool of page worker processes.
 
-If a worker exceeds its time limit or dies, it is replaced and the page has no article. The page
-itself is archived, and the failure is logged.
+If a worker exceeds its time limit, dies or sends an invalid message, it is replaced, and the page
+has no article. The page itself is archived, and the failure is logged.
 """
 
 import asyncio
@@ -150,28 +150,22 @@ class WorkerPool:
         try:
             child = child or await self._begin()
             async with asyncio.timeout(self._seconds(task)):
-                response = await child.ask(pack(Request(task, document, self._limit)))
+                message = await child.ask(pack(Request(task, document, self._limit)))
+            if len(message) > SHORT_RESULT_BYTES:
+                result, problem = await asyncio.to_thread(decoder.decode, message)
+            else:
+                result, problem = decoder.decode(message)
             is_kept = child.tasks < TASKS_PER_WORKER and not (
                 child.tasks % TASKS_PER_CHECK == 0 and child.is_large()
             )
-        except (TimeoutError, OSError, asyncio.IncompleteReadError) as error:
-            log.warning(
-                "processing a page failed",
-                task=task,
-                url=document.url,
-                reason=str(error) or type(error).__name__,
-            )
-            return None
+        except (TimeoutError, OSError, EOFError, ValueError) as error:
+            result, problem = None, str(error) or type(error).__name__
         finally:
             if child and not is_kept:
                 await self._end(child)
             self._release(child if is_kept else None)
-        if len(response) > SHORT_RESULT_BYTES:
-            result, error_text = await asyncio.to_thread(decoder.decode, response)
-        else:
-            result, error_text = decoder.decode(response)
-        if error_text:
-            log.warning("processing a page failed", task=task, url=document.url, reason=error_text)
+        if problem:
+            log.warning("processing a page failed", task=task, url=document.url, reason=problem)
         return result
 
     def _seconds(self, task: Task) -> float:

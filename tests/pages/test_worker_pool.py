@@ -15,11 +15,13 @@ from archiver.model.requisite import Requisite, RequisiteKind
 from archiver.pages import worker_pool
 from archiver.pages.worker_messages import (
     PREFIX,
+    READY,
     Document,
     pack,
 )
 from archiver.pages.worker_pool import WorkerPool, unread_article
 from archiver.search.search_document import index_words
+from tests.children_in_threads import SERVE_FUNCTIONS
 
 PAGE = Document(
     b"<title>Hello</title><article><p>Words to be read, some.</p><img src=/a.png></article>",
@@ -95,6 +97,20 @@ async def test_a_worker_that_times_out_is_replaced():
     assert await impatient.extract(PAGE) == Article(is_failed=True)
     assert await impatient.extract(PAGE) == Article(is_failed=True)
     await impatient.stop()
+
+
+@pytest.mark.parametrize("answer", [b"", b"nonsense", pack(("text instead of an article", ""))[4:]])
+async def test_a_worker_that_sends_an_invalid_message_is_replaced(pool, monkeypatch, answer):
+    def serve_answer(source, sink, *_):
+        sink.write(READY + PREFIX.pack(len(answer)) + answer)
+        sink.flush()
+        source.read()
+
+    with monkeypatch.context() as taken_over:
+        taken_over.setitem(SERVE_FUNCTIONS, "archiver.pages.worker", serve_answer)
+        assert await pool.extract(PAGE) == Article(is_failed=True)
+
+    assert (await pool.extract(PAGE)).metadata.title == "Hello"
 
 
 async def test_a_picture_has_less_time_than_an_article(pool, monkeypatch):
