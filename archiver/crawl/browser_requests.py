@@ -8,14 +8,12 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from http import HTTPStatus
 
 from archiver.browser.request_gate import ForwardedResponse
 from archiver.config import MAX_RETRY_AFTER
-from archiver.crawl.fetch import MAX_PAUSE_WITHIN_A_PAGE, PARSED_BYTES
+from archiver.crawl.fetch import MAX_PAUSE_WITHIN_A_PAGE, PARSED_BYTES, requested_pause
 from archiver.crawl.rendering_policy import BrowserServices
-from archiver.crawl.retry_policy import retry_after_seconds
 from archiver.crawl.visit_result import FetchedResponse
 from archiver.errors import FetchError
 from archiver.http.cookies import VisitCookies
@@ -272,10 +270,7 @@ class Traffic:
         truncated: Truncation | None = None,
     ) -> None:
         exchange = await response.exchange(truncated=truncated)
-        wait = retry_after_seconds(
-            exchange.status, exchange.header("retry-after"), datetime.now(UTC)
-        )
-        if wait:
+        if wait := requested_pause(exchange):
             self._services.throttle.pause(host(request.url), min(wait, MAX_RETRY_AFTER))
         exchange = _marked(request, exchange)
         ref = await self._services.recorder.keep(exchange)

@@ -109,7 +109,7 @@ async def send_politely(
                 context.dead.responded(name)
             raise
         context.dead.responded(name)
-    if requested := _requested_pause(exchange):
+    if requested := requested_pause(exchange):
         context.throttle.pause(name, min(requested, MAX_RETRY_AFTER))
     return exchange
 
@@ -152,7 +152,7 @@ async def read(
         media_type=kind,
         charset=_charset(declared),
         content=content,
-        retry_after=_requested_pause(exchange),
+        retry_after=requested_pause(exchange),
         is_truncated=exchange.truncated is not None,
         is_cut=is_cut,
         wall=wall_in_headers(exchange.headers),
@@ -163,10 +163,9 @@ async def read(
     )
 
 
-def _requested_pause(exchange: Exchange) -> float | None:
+def requested_pause(exchange: Exchange) -> float | None:
     """Return the pause in seconds that a response asks for (``Retry-After``); None if none."""
-    value = exchange.header("retry-after")
-    return retry_after_seconds(exchange.status, value, datetime.now(UTC)) if value else None
+    return retry_after_seconds(exchange.status, exchange.header("retry-after"), datetime.now(UTC))
 
 
 async def recent_captures(

@@ -9,12 +9,10 @@ from http import HTTPStatus
 
 from archiver.config import MAX_REDIRECTS
 from archiver.crawl.context import CrawlContext
-from archiver.crawl.fetch import fetch, read, send_politely
-from archiver.crawl.icons_and_thumbnails import make_fetched_previews
+from archiver.crawl.fetch import fetch, read, requested_pause, send_politely
 from archiver.crawl.record_building import capture_with
 from archiver.crawl.requisites import Requisites
-from archiver.crawl.retry_policy import retry_after_seconds
-from archiver.crawl.visit import inspect_page, read_page
+from archiver.crawl.visit import inspect_page, visit_fetched
 from archiver.crawl.visit_result import FetchedResponse, Visit
 from archiver.db import captures, entries
 from archiver.errors import FetchError
@@ -26,8 +24,6 @@ from archiver.http.urls import host, join, redirect_target, without_route
 from archiver.model.capture import CaptureRef, Exchange
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import Lease
-from archiver.model.page import Discovery
-from archiver.model.rendering import Rendering
 from archiver.replay.memento import Memento
 from archiver.replay.memento_client import (
     MementoAddress,
@@ -126,9 +122,7 @@ async def _ask(context: CrawlContext, url: str, headers: tuple[tuple[str, str], 
     request = OutgoingRequest(url, headers=headers)  # without cookies of the user
     for tries_left in reversed(range(TRIES)):
         exchange = await send_politely(context, request, is_delayed=True, max_pause=MAX_PAUSE)
-        pause = retry_after_seconds(
-            exchange.status, exchange.header("retry-after"), datetime.now(UTC)
-        )
+        pause = requested_pause(exchange)
         is_busy = exchange.status in _BUSY or exchange.status >= HTTPStatus.INTERNAL_SERVER_ERROR
         if exchange.truncated:
             exchange.body.close()
@@ -252,9 +246,11 @@ class PublicArchiveFetcher:
                 reason = failure.message if failure else ""
                 raise FetchError(Failure(FailureKind.NOT_ARCHIVED, reason))
             bodies.pop_all()
-        refs = [await self._keep(each) for each in steps]
-        page = replace(steps[-1].response, ref=refs[-1])
-        return await self._read(page, discovery, refs[0], steps[0].response.at, last)
+        kept = [replace(each.response, ref=await self._keep(each)) for each in steps]
+        requisites = Requisites(
+            self._context_without_reuse, lambda request: self._requisite(last, request.url)
+        )
+        return await visit_fetched(self._context, requisites, kept[0], kept[-1], discovery)
 
     async def _follow(
         self, url: str, memento: Memento, alternatives: list[Memento], bodies: ExitStack
@@ -281,33 +277,6 @@ class PublicArchiveFetcher:
             archive_url = replace(got.address, url=url).raw
         message = f"The copy at {host(archive_url)} redirects too many times."
         raise FetchError(Failure(FailureKind.TOO_MANY_REDIRECTS, message))
-
-    async def _read(
-        self,
-        page: FetchedResponse,
-        discovery: Discovery,
-        first: CaptureRef,
-        at: datetime,
-        source: FoundMemento,
-    ) -> Visit:
-        async def get(archive_url: OutgoingRequest) -> FetchedResponse:
-            return await self._requisite(source, archive_url.url)
-
-        requisites = Requisites(self._context_without_reuse, get)
-        outcomes, article = await read_page(self._context, requisites, page, discovery)
-        return Visit(
-            timestamp=first.timestamp,
-            at=at,
-            page=page.ref,
-            article=article,
-            requisites=outcomes,
-            charset=discovery.charset,
-            rendering=Rendering.NEEDED if discovery.needs_browser else Rendering.NONE,
-            renditions=await make_fetched_previews(
-                self._context, page.ref, discovery, article, outcomes
-            ),
-            appearance=discovery.appearance,
-        )
 
     async def _requisite(self, source: FoundMemento, url: str) -> FetchedResponse:
         """Fetch a requisite from the archive of a memento, at the memento's time."""

@@ -274,6 +274,8 @@ class Requisites:
             initiators: hosts that led to the page, including its own.
             jar: the cookies set during the visit.
         """
+        if not requisites:
+            return ()
         page = PageRequisites(page_url, self._context.settings.max_requisites, jar)
         await self._add(page, [PageRequisite(each, 0, initiators) for each in requisites])
         try:

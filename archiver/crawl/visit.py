@@ -109,25 +109,42 @@ async def visit(
     if failure or discovery is None:
         raise FetchError(failure or _NOTHING)
     _retry_if_truncated(context, lease, page)
-    visited = await _visit_fetched(context, requisites, first, page, discovery, inspection.article)
+    images = preview_requisites(discovery)
+    visited = await visit_fetched(
+        context, requisites, first, page, discovery, images, inspection.article
+    )
     if rendered.limits:
         visited.appearance = replace(visited.appearance, limits=rendered.limits)
     return visited
 
 
-async def _visit_fetched(
+async def visit_fetched(
     context: CrawlContext,
     requisites: Requisites,
     first: FetchedResponse,
     page: FetchedResponse,
     discovery: Discovery,
-    extracted: Article | None,
+    preview_images: tuple[Requisite, ...] = (),
+    article: Article | None = None,
 ) -> Visit:
-    """Build the visit of a page that is kept as it was fetched, with its requisites."""
-    preview_images = preview_requisites(discovery)
-    outcomes, article = await read_page(
-        context, requisites, page, discovery, preview_images, extracted
-    )
+    """Build the visit of a page that is kept as it was fetched, with its requisites.
+
+    Args:
+        context: services of the crawl.
+        requisites: fetches the requisites.
+        first: the response to the request for the entry's URL.
+        page: the page, which is the last response.
+        discovery: result of the page's inspection.
+        preview_images: icons and preview images to fetch too.
+        article: the article that the inspection extracted; None if it did not.
+    """
+    direct = (*discovery.requisites, *preview_images)
+    if _is_extraction_deferred(context):
+        article = unread_article(page.document, discovery)
+    if article is not None:
+        outcomes = await requisites.fetch_all(page.ref.url, direct, page.initiators, page.jar)
+    else:
+        outcomes, article = await _read_and_fetch(context, requisites, page, direct)
     return Visit(
         timestamp=first.ref.timestamp,
         at=first.at,
@@ -375,30 +392,6 @@ def _retry_if_truncated(context: CrawlContext, lease: Lease, page: FetchedRespon
     failure = Failure(FailureKind.DISCONNECTED, message)
     if retry_at(failure, lease, context.settings, datetime.now(UTC)):
         raise FetchError(failure)
-
-
-async def read_page(
-    context: CrawlContext,
-    requisites: Requisites,
-    page: FetchedResponse,
-    discovery: Discovery,
-    preview_images: tuple[Requisite, ...] = (),
-    article: Article | None = None,
-) -> tuple[tuple[RequisiteOutcome, ...], Article]:
-    """Fetch the requisites, icon and preview image, and extract the article at the same time.
-
-    ``article``: the article that the inspection extracted; None if it did not.
-    """
-    document, direct = page.document, (*discovery.requisites, *preview_images)
-    if _is_extraction_deferred(context):
-        outcomes = await requisites.fetch_all(page.ref.url, direct, page.initiators, page.jar)
-        return outcomes, unread_article(document, discovery)
-    if article is not None:
-        outcomes = await requisites.fetch_all(page.ref.url, direct, page.initiators, page.jar)
-        return outcomes, article
-    if not direct:
-        return (), await context.derive.extract(document)
-    return await _read_and_fetch(context, requisites, page, direct)
 
 
 def _is_extraction_deferred(context: CrawlContext) -> bool:

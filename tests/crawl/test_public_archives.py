@@ -1,5 +1,6 @@
 """Missing pages are recovered from public archives, unmodified, if they were pages."""
 
+import gzip
 from datetime import UTC, datetime
 
 import pytest
@@ -38,12 +39,13 @@ class PublicArchive:
         self.served.add_handler(f"/web/{url}", answer)
 
     def has(self, url, timestamp, body=PAGE, *, status=200, kind="text/html", **headers):
-        """Add a memento."""
+        """Add a memento; with the header Content-Encoding, ``body`` is compressed."""
         moment = http_date(to_datetime(timestamp))
+        content = gzip.compress(body.encode()) if "Content-Encoding" in headers else body.encode()
 
         async def answer(_request):
             named = {"Memento-Datetime": moment, **headers}
-            return web.Response(text=body, status=status, content_type=kind, headers=named)
+            return web.Response(body=content, status=status, content_type=kind, headers=named)
 
         self.served.add_handler(f"/web/{timestamp}id_/{url}", answer)
 
@@ -100,6 +102,18 @@ async def test_a_missing_page_is_recovered_with_its_resources(start_crawl, live,
     assert not live.requests
     assert result.provenance.acquisition is Acquisition.RECOVERED
     assert result.provenance.source == f"{archive.gate}20150520101112id_/{url}"
+
+
+async def test_a_recovered_page_that_is_too_large_counts_as_truncated(start_crawl, live, archive):
+    url = live.url("/foxes")
+    archive.redirects(url, "20150520101112")
+    archive.has(url, "20150520101112", PAGE + " " * (1 << 20), **{"Content-Encoding": "gzip"})
+
+    async with start_crawl(rescue=archive.gate, max_decoded_bytes=1 << 20) as crawl:
+        await rescued(crawl, url)
+        result = await looked_at(crawl, url)
+
+    assert "truncated" in " ".join(each.sentence for each in result.score.reasons)
 
 
 async def test_a_timegate_may_name_the_memento_instead_of_redirecting(start_crawl, live, archive):
