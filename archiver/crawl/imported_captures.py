@@ -24,7 +24,7 @@ from typing import BinaryIO
 from uuid import UUID
 
 from archiver.crawl.context import CrawlContext
-from archiver.crawl.record_building import make_capture
+from archiver.crawl.record_building import capture_with, make_capture
 from archiver.db import captures as db_captures
 from archiver.db.engine import AsyncConnection
 from archiver.errors import StoreError
@@ -39,7 +39,6 @@ from archiver.formats.archive_records import (
 from archiver.helpers import RecentItems, scratch_file
 from archiver.http.headers import parse_head
 from archiver.http.timestamps import to_timestamp
-from archiver.http.urls import redirect_target
 from archiver.model.capture import Capture, Exchange, PayloadDigest, RecordId, Timestamp
 from archiver.warc.reader import open_payload, read_head
 from archiver.warc.records import (
@@ -330,13 +329,7 @@ class CaptureImporter:
 
 
 def _identity_of(exchange: Exchange) -> _Identity:
-    return (
-        exchange.url,
-        to_timestamp(exchange.at),
-        exchange.payload_digest,
-        exchange.status,
-        redirect_target(exchange.url, exchange.status, exchange.headers),
-    )
+    return _identity(capture_with(exchange, RecordId(""), ""))
 
 
 def _identity(capture: Capture) -> _Identity:

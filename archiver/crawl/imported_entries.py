@@ -75,9 +75,10 @@ class EntryImporter:
 
     async def take(self, batch: Sequence[EntryRecord]) -> RecordCounts:
         """Import a batch of entries; return once they are durable."""
-        queued = await self._queue([_seed(each) for each in batch if each.is_waiting])
+        queued = await self._receive([_seed(each) for each in batch if each.is_waiting])
         failed = await self._fail([each for each in batch if each.failure and not each.is_waiting])
-        await self._link([_seed(each) for each in batch if each.is_link])
+        links = [_seed(each) for each in batch if each.is_link]
+        await self._receive(links, CaptureWhen.NEVER)
         await self._annotate([each for each in batch if not (each.failure or each.is_waiting)])
         return RecordCounts(failed=failed, queued=queued)
 
@@ -100,33 +101,23 @@ class EntryImporter:
             await done
         return len(ids.keys() - before.keys())
 
-    async def _queue(self, seeds: Sequence[Seed]) -> int:
+    async def _receive(self, seeds: Sequence[Seed], capture: CaptureWhen = CaptureWhen.NOW) -> int:
+        """Store entries to be captured, or as links; return the number of new entries."""
         if not seeds:
             return 0
+        now, number = datetime.now(UTC), self._import_id
         async with self._context.db.write() as conn:
             received = await new_entries.receive(
-                conn, seeds, now=datetime.now(UTC), recapture=False, import_id=self._import_id
+                conn, seeds, now=now, recapture=False, import_id=number, capture=capture
             )
         return sum(each.outcome is SaveOutcome.ADDED for each in received)
-
-    async def _link(self, seeds: Sequence[Seed]) -> None:
-        """Store entries as links that are never captured."""
-        if seeds:
-            async with self._context.db.write() as conn:
-                await new_entries.receive(
-                    conn,
-                    seeds,
-                    now=datetime.now(UTC),
-                    recapture=False,
-                    import_id=self._import_id,
-                    capture=CaptureWhen.NEVER,
-                )
 
     async def _annotate(self, batch: Sequence[EntryRecord]) -> None:
         """Store metadata of entries; an entry whose snapshots the file lacks becomes a link."""
         async with self._context.db.read() as conn:
             existing = await entries.states_of(conn, _keys(batch))
-        await self._link([_seed(each) for each in batch if each.hash_url not in existing])
+        links = [_seed(each) for each in batch if each.hash_url not in existing]
+        await self._receive(links, CaptureWhen.NEVER)
         revised_seeds = [_revised_seed(each) for each in batch if each.hash_url in existing]
         if revised_seeds:
             async with self._context.db.write() as conn:

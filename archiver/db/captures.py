@@ -211,12 +211,9 @@ async def _around(
 
 async def of_url(conn: AsyncConnection, url: str, *, limit: int) -> list[Capture]:
     """Return up to ``limit`` of the newest captures of URLs with the URL's SURT, oldest first."""
-    rows = await conn.execute(
-        CAPTURES.where(capture.c.surt == surt_key(url))
-        .order_by(capture.c.timestamp.desc(), capture.c.id.desc())
-        .limit(limit)
-    )
-    return [to_capture(row) for row in rows][::-1]
+    newest = capture.c.timestamp.desc(), capture.c.id.desc()
+    query = CAPTURES.where(capture.c.surt == surt_key(url)).order_by(*newest).limit(limit)
+    return (await read(conn, query))[::-1]
 
 
 async def recent_of(
@@ -252,8 +249,7 @@ async def _by_lookups(
         ids += [number for row in result for number in row if number is not None]
     if not ids:
         return []
-    rows = await conn.execute(_THESE, {"these": ids})
-    return [to_capture(row) for row in rows]
+    return await read(conn, _THESE, {"these": ids})
 
 
 @lru_cache
@@ -283,13 +279,11 @@ async def at_moments(
     conn: AsyncConnection, urls: Sequence[str], timestamps: Sequence[Timestamp]
 ) -> list[Capture]:
     """Return the captures that have one of the timestamps, and the SURT of one of the URLs."""
-    rows = await conn.execute(
-        CAPTURES.where(
-            capture.c.surt.in_(text_values({surt_key(url) for url in urls})),
-            capture.c.timestamp.in_(among({int(each) for each in timestamps})),
-        )
+    query = CAPTURES.where(
+        capture.c.surt.in_(text_values({surt_key(url) for url in urls})),
+        capture.c.timestamp.in_(among({int(each) for each in timestamps})),
     )
-    return [to_capture(row) for row in rows]
+    return await read(conn, query)
 
 
 async def archived_among(conn: AsyncConnection, urls: Collection[str]) -> set[str]:
@@ -377,6 +371,15 @@ async def between(conn: AsyncConnection, name: str, first: int, last: int) -> di
     return {row.offset: to_capture(row) for row in rows}
 
 
+async def read(
+    conn: AsyncConnection,
+    query: Select[*tuple[Any, ...]],
+    parameters: Mapping[str, Any] | None = None,
+) -> list[Capture]:
+    """Return the captures that a query of ``COLUMNS`` finds."""
+    return [to_capture(row) for row in await conn.execute(query, parameters)]
+
+
 def to_capture(row: Row[*tuple[Any, ...]]) -> Capture:
     """Build a capture from a row with ``COLUMNS``."""
     return Capture(
@@ -399,12 +402,9 @@ async def in_segment(
     conn: AsyncConnection, name: str, *, first: int, end: int, limit: int
 ) -> list[Capture]:
     """Return captures in a segment from offset ``first`` to ``end`` (exclusive), by offset."""
-    rows = await conn.execute(
-        CAPTURES.where(segment.c.name == name, capture.c.offset >= first, capture.c.offset < end)
-        .order_by(capture.c.offset)
-        .limit(limit)
-    )
-    return [to_capture(row) for row in rows]
+    offset = capture.c.offset
+    query = CAPTURES.where(segment.c.name == name, offset >= first, offset < end)
+    return await read(conn, query.order_by(offset).limit(limit))
 
 
 _KEYS = (capture.c.surt, capture.c.timestamp, capture.c.id)
@@ -508,8 +508,7 @@ async def original_or_deleted(conn: AsyncConnection, digest: PayloadDigest) -> C
         return original
     c = capture_table.c
     query = ALL_CAPTURES.where(c.payload_digest == to_blob(digest), c.is_revisit == 0)
-    row = (await conn.execute(query.order_by(c.id).limit(1))).one_or_none()
-    return to_capture(row) if row else None
+    return next(iter(await read(conn, query.order_by(c.id).limit(1))), None)
 
 
 async def all_originals(
@@ -521,8 +520,7 @@ async def all_originals(
     """
     c = capture.c
     query = CAPTURES.where(c.payload_digest == to_blob(digest), c.is_revisit == 0)
-    rows = await conn.execute(query.order_by(c.is_chunked, c.id).limit(limit))
-    return [to_capture(row) for row in rows]
+    return await read(conn, query.order_by(c.is_chunked, c.id).limit(limit))
 
 
 async def originals(

@@ -22,7 +22,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.schema import CreateTable, DropTable
 
 from archiver.db import deletions, segment_rows
-from archiver.db.captures import ALL_CAPTURES, to_blob, to_capture
+from archiver.db.captures import ALL_CAPTURES, read, to_blob
 from archiver.db.dialects import text_values
 from archiver.db.schema import (
     Number,
@@ -250,15 +250,13 @@ async def revisits_of_deleted(
     Captures that were deleted after ``before`` count as not deleted.
     """
     c = capture_table.c
-    rows = await conn.execute(
-        ALL_CAPTURES.where(
-            _is_in_use(capture_table, before),
-            c.id > after,
-            c.is_revisit == 1,
-            c.payload_digest.in_(_deleted("payload_digest", before)),
-        ).order_by(c.id)
+    query = ALL_CAPTURES.where(
+        _is_in_use(capture_table, before),
+        c.id > after,
+        c.is_revisit == 1,
+        c.payload_digest.in_(_deleted("payload_digest", before)),
     )
-    return [to_capture(row) for row in rows]
+    return await read(conn, query.order_by(c.id))
 
 
 async def deleted_originals(

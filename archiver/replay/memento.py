@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import quote
 
-from archiver.http.timestamps import http_date, to_timestamp
+from archiver.http.timestamps import http_date, write_iso
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ async def json_timemap(
     ends: dict[str, object] = {}
     separator = "\n"
     async for each, also in _with_relations(mementos):
-        fields = {"datetime": _iso(each.at), "uri": each.uri}
+        fields = {"datetime": write_iso(each.at), "uri": each.uri}
         ends |= dict.fromkeys(also, fields)
         yield separator + json.dumps(fields, ensure_ascii=False)
         separator = ",\n"
@@ -152,9 +152,3 @@ async def _with_relations(
         before = each
     if before is not None:
         yield before, (*place, "last")
-
-
-def _iso(moment: datetime) -> str:
-    digits = to_timestamp(moment)
-    date, time = "-".join((digits[:4], digits[4:6], digits[6:8])), digits[8:]
-    return f"{date}T{time[:2]}:{time[2:4]}:{time[4:]}Z"
