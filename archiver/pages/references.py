@@ -570,27 +570,15 @@ def read_refresh(value: str) -> tuple[int, str] | None:
     >>> read_refresh("0; url='/next'")
     (0, '/next')
     """
-    place, match = _find_refresh_url(value), _REFRESH_START.match(value)
-    if not (place and match):
-        return None
-    digits = match[1]
-    if not digits and not value.lstrip("\t\n\f\r ").startswith("."):
-        return None
-    return min(int(digits[:10] or "0"), MAX_DELAY), value[slice(*place)]
-
-
-def _find_refresh_url(value: str) -> tuple[int, int] | None:
-    """Return the start and end of the URL in a refresh; None without a URL."""
     match = _REFRESH_START.match(value)
     if not match or match.end() == len(value):
         return None
-    start, end = match.end(), len(value)
-    if value[start] in "\"'":
-        quote = value[start]
-        start += 1
-        end = value.find(quote, start)
-        end = len(value) if end < 0 else end
-    return start, end
+    if not match[1] and not value.lstrip("\t\n\f\r ").startswith("."):
+        return None
+    url = value[match.end() :]
+    if url[0] in "\"'":
+        url = url[1:].partition(url[0])[0]
+    return min(int(match[1][:10] or "0"), MAX_DELAY), url
 
 
 MAX_LINK_HEADER: Final = 8192
