@@ -3,14 +3,14 @@
 import json
 from typing import Any
 
-from pydantic_core import to_jsonable_python
+from msgspec import to_builtins
 
 ANNOTATION = "annotation"
 
 
 def to_document(value: Any) -> Any:
     """Convert a value to JSON types in the form that the API uses."""
-    return flattened(to_jsonable_python(value))
+    return flattened(to_builtins(value))
 
 
 def flattened(document: Any) -> Any:
@@ -19,7 +19,7 @@ def flattened(document: Any) -> Any:
         within = document.get(ANNOTATION)
         properties = {key: flattened(value) for key, value in document.items() if key != ANNOTATION}
         return {**within, **properties} if isinstance(within, dict) else properties
-    if isinstance(document, list):
+    if isinstance(document, list | tuple):
         return [flattened(each) for each in document]
     return document
 
