@@ -4,13 +4,14 @@ A report contains the reason of each problem as an English sentence. To translat
 ``with_detail`` splits it into a message and its details.
 """
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
+
+import msgspec
 
 from archiver.errors import NO_SCHEME, OTHER_SCHEME, URL_TOO_LONG
 from archiver.model.annotation import Annotation, tag_key, unique_tags
@@ -308,21 +309,11 @@ class Choices:
     @classmethod
     def read(cls, document: str) -> "Choices":
         """Parse the JSON that ``write`` returned; an empty text gives the default options."""
-        values = json.loads(document) if document else {}
-        columns = values.get("columns")
-        return cls(
-            tags=tuple(values.get("tags", ())),
-            folders_as=FoldersAs(values.get("folders_as", FoldersAs.LISTS)),
-            to_read=ToRead(values.get("to_read", ToRead.AS_IN_FILE)),
-            capture=CaptureWhen(values.get("capture", CaptureWhen.NOW)),
-            only_folders=tuple(values.get("only_folders", ())),
-            into=values.get("into", ""),
-            columns={name: ColumnRole(role) for name, role in columns.items()} if columns else None,
-        )
+        return msgspec.json.decode(document, type=cls) if document else cls()
 
     def write(self) -> str:
         """Return the options as JSON."""
-        return json.dumps({name: getattr(self, name) for name in self.__dataclass_fields__})
+        return msgspec.json.encode(self).decode()
 
     def selects(self, annotation: Annotation) -> bool:
         """Return whether a link is selected."""

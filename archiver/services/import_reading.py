@@ -22,6 +22,7 @@ from archiver.formats.import_process import Batch, FileSeed, LinkFile, open_link
 from archiver.formats.own_json import was_saved_as_link
 from archiver.formats.seeds import tidy_folder
 from archiver.helpers import scratch_file
+from archiver.http.text_decoders import well_formed
 from archiver.logs import get_log
 from archiver.model.entry_list import EntryList, ListsInFile, folder_names
 from archiver.model.imports import (
@@ -126,7 +127,7 @@ def _columns(roles: Sequence[str]) -> dict[str, ColumnRole] | None:
         role, equals, name = each.partition("=")
         if not equals:
             raise InputError("Name a column in the form url={each}.", each=each[:100])
-        columns[name] = _choice_of(ColumnRole, role, ColumnRole.KEEP, "A column says")
+        columns[well_formed(name)] = _choice_of(ColumnRole, role, ColumnRole.KEEP, "A column says")
     return columns or None
 
 
