@@ -20,6 +20,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+import msgspec
 from isal import igzip
 
 from archiver.db import import_reports
@@ -92,7 +93,7 @@ MAX_LINE = 1 << 20
 _COMPRESSION_LEVEL = 2
 _GzipFile = cast("Callable[..., gzip.GzipFile]", igzip.IGzipFile)
 _PART = ".part"
-_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+_ENCODER = msgspec.json.Encoder()
 _NAME = re.compile(r"(\d{8}T\d{6}Z)-(\d{1,18})\.jsonl\.gz")
 _BROKEN = (OSError, EOFError, ValueError, KeyError, TypeError)
 """Exceptions raised by truncated or modified files."""
@@ -151,9 +152,9 @@ async def _write(db: Database, directory: Path, number: int, head: dict[str, Any
     part = path.with_name(path.name + _PART)
     async with open_for_writing(part) as file:
         with _GzipFile("", "wb", _COMPRESSION_LEVEL, file, mtime=0) as packed:
-            await asyncio.to_thread(packed.write, _json_line({"format": FORMAT, "import": head}))
+            await asyncio.to_thread(_write_lines, packed, [{"format": FORMAT, "import": head}])
             rows = await _write_rows(db, number, packed)
-            await asyncio.to_thread(packed.write, _json_line({"rows": rows}))
+            await asyncio.to_thread(_write_lines, packed, [{"rows": rows}])
         await asyncio.to_thread(_sync, file)
     await asyncio.to_thread(_put_in_place, part, path)
 
@@ -166,20 +167,16 @@ async def _write_rows(db: Database, number: int, packed: gzip.GzipFile) -> int:
             page = await import_reports.page(conn, number, after=after, limit=REPORT_FILE_PAGE)
         if not page:
             return rows
-        await asyncio.to_thread(_write_page, packed, page)
+        await asyncio.to_thread(_write_lines, packed, page)
         rows, after = rows + len(page), page[-1].row
 
 
-def _write_page(packed: gzip.GzipFile, page: Sequence[ReportRow]) -> None:
-    packed.write(b"".join(map(_json_line, page)))  # one call, because each takes time
+def _write_lines(packed: gzip.GzipFile, documents: Sequence[object]) -> None:
+    packed.write(_ENCODER.encode_lines(documents))
 
 
 def _name(started_at: int, number: int) -> str:
     return f"{datetime.fromtimestamp(started_at, UTC):%Y%m%dT%H%M%SZ}-{number}.jsonl.gz"
-
-
-def _json_line(document: object) -> bytes:
-    return f"{_ENCODER.encode(document)}\n".encode("utf-8", "surrogatepass")
 
 
 def _sync(file: BinaryIO) -> None:
