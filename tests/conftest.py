@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import uvloop
 from aiohttp import web
 from hypothesis import settings as hypothesis_settings
 from jinja2 import FileSystemBytecodeCache
@@ -95,6 +96,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     place |= {id(file): -1 for file in files if file[0].path.stem in _LONGEST}
     files.sort(key=lambda file: place[id(file)])
     items[:] = chain.from_iterable(files)
+
+
+def pytest_asyncio_loop_factories(
+    config: pytest.Config, item: pytest.Item
+) -> dict[str, Callable[[], asyncio.AbstractEventLoop]]:
+    """Run tests on the event loop of the program."""
+    return {"uvloop": uvloop.new_event_loop}
 
 
 def pytest_collection_finish() -> None:
