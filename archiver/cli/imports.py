@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from archiver.app import App, open_app
-from archiver.cli.crawl import work_queue
 from archiver.cli.event_loop import run_until_signal
 from archiver.cli.terminal import print_undo, progress_bar, write_json, write_row, write_table
 from archiver.config import Settings
@@ -161,6 +160,8 @@ async def _import(settings: Settings, file: Path, choices: Choices, *, crawl: bo
                 await app.crawling.write_pending_records()
             is_crawl = crawl and choices.capture is not CaptureWhen.NEVER
             if is_crawl and (status.counts.open or not status.is_archive):
+                from archiver.cli.crawl import work_queue  # noqa: PLC0415 - large
+
                 await work_queue(app.settings, app.crawling, app.articles)
     if status.error:
         raise ArchiverError(status.error)

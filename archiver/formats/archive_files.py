@@ -1,4 +1,4 @@
-"""Reader of records in archive files of other programs.
+"""Recognition of archive files of other programs, and reader of their records.
 
 The segments of a record are joined, and a request is joined to the response before or after it.
 """
@@ -7,9 +7,11 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from io import BufferedReader
 from typing import IO
 
 from archiver.errors import InvalidRecord, InvalidUrl, StoreError, UnreadableFile
+from archiver.formats.archive_members import member_names
 from archiver.formats.archive_records import (
     SPOOLED_BYTES,
     ForeignCapture,
@@ -23,7 +25,42 @@ from archiver.formats.archive_records import (
 )
 from archiver.helpers import scratch_file
 from archiver.http.urls import parse_url
-from archiver.warc.foreign_files import ForeignBlock, ForeignRecord, Skipped
+from archiver.warc.foreign_files import ForeignBlock, ForeignRecord, Skipped, recognise
+
+WACZ = "WACZ"
+_PEEKED_BYTES = 8192
+_PACKAGED = (".warc", ".warc.gz", ".arc.gz", ".wacz")
+_ZIP = b"PK\x03\x04"
+
+
+def archive_kind(file: BufferedReader, name: str) -> str | None:
+    """Return the kind of a file, ``WARC``, ``ARC`` or ``WACZ``; None for other files. Blocking.
+
+    The file position is unchanged. A zip archive is identified by the names of its members. If it
+    is damaged, is not seekable or has too many members, it is identified by its own name.
+    """
+    head = file.peek(_PEEKED_BYTES)
+    if not head.startswith(_ZIP):
+        return recognise(head[:_PEEKED_BYTES], name)
+    names = _members(file) if file.seekable() else ()
+    if not names:
+        return WACZ if name.lower().endswith(WACZ.lower()) else None
+    return WACZ if any(map(_is_of_package, names)) else None
+
+
+def _members(file: BufferedReader) -> tuple[str, ...]:
+    place = file.tell()
+    try:
+        return member_names(file)
+    except UnreadableFile:  # importing the file reports the problem
+        return ()
+    finally:
+        file.seek(place)
+
+
+def _is_of_package(name: str) -> bool:
+    return name == "datapackage.json" or name.lower().endswith(_PACKAGED)
+
 
 MAX_OPEN = 16
 """Maximum number of incomplete segmented records; if there are more, the oldest is dropped."""

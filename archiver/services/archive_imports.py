@@ -18,8 +18,8 @@ from archiver.crawl.imported_captures import CaptureImporter, RevisitResolver, m
 from archiver.crawl.imported_entries import EntryImporter, SpooledEntries
 from archiver.crawl.imported_pages import PageImporter, SavedPageImporter, SpooledPages
 from archiver.errors import UnreadableFile
-from archiver.formats.archive_files import BATCH, in_batches, read_records
-from archiver.formats.archive_members import member_names, rejoined
+from archiver.formats.archive_files import BATCH, WACZ, in_batches, read_records
+from archiver.formats.archive_members import rejoined
 from archiver.formats.archive_records import (
     ForeignCapture,
     ForeignEntryRecord,
@@ -41,42 +41,8 @@ from archiver.warc.records import ORIGIN, one_line, upload_field
 from archiver.warc.temporary_lines import SpooledLines
 from archiver.warc.wacz import Package
 
-WACZ = "WACZ"
 PENDING = "pending-revisits"
 """Folder of the data directory with revisits that wait for their originals."""
-_PEEKED_BYTES = 8192
-_PACKAGED = (".warc", ".warc.gz", ".arc.gz", ".wacz")
-_ZIP = b"PK\x03\x04"
-
-
-def archive_kind(file: BufferedReader, name: str) -> str | None:
-    """Return the kind of a file, ``WARC``, ``ARC`` or ``WACZ``; None for other files. Blocking.
-
-    The file position is unchanged. A zip archive is identified by the names of its members. If it
-    is damaged, is not seekable or has too many members, it is identified by its own name.
-    """
-    head = file.peek(_PEEKED_BYTES)
-    if not head.startswith(_ZIP):
-        return recognise(head[:_PEEKED_BYTES], name)
-    names = _members(file) if file.seekable() else ()
-    if not names:
-        return WACZ if name.lower().endswith(WACZ.lower()) else None
-    return WACZ if any(map(_is_of_package, names)) else None
-
-
-def _members(file: BufferedReader) -> tuple[str, ...]:
-    place = file.tell()
-    try:
-        return member_names(file)
-    except UnreadableFile:  # importing the file reports the problem
-        return ()
-    finally:
-        file.seek(place)
-
-
-def _is_of_package(name: str) -> bool:
-    return name == "datapackage.json" or name.lower().endswith(_PACKAGED)
-
 
 _HEAD_BYTES = 64 << 10
 _PAGES_AT_ONCE = 64

@@ -17,6 +17,7 @@ from archiver.crawl.crash_recovery import settle_interrupted
 from archiver.db import import_reports, imports, new_entries, tags_and_lists
 from archiver.db.engine import AsyncConnection, Database
 from archiver.errors import ArchiverError, InputError, InvalidQuery, NotFound, UnreadableFile
+from archiver.formats.archive_files import WACZ, archive_kind
 from archiver.formats.detection import IMPORTERS
 from archiver.formats.import_process import Batch, FileSeed, LinkFile, open_links
 from archiver.formats.own_json import was_saved_as_link
@@ -43,7 +44,6 @@ from archiver.model.listing import NOTES
 from archiver.model.message import marked
 from archiver.model.seed import SavedPage, SaveOutcome
 from archiver.search.query_parser import parse_query
-from archiver.services.archive_imports import WACZ, archive_kind
 from archiver.services.entries import clean_tags
 from archiver.warc.segments import SegmentStore
 

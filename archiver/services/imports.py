@@ -18,16 +18,14 @@ from pathlib import Path
 from typing import BinaryIO
 
 from archiver.crawl.deletions import delete_entries
-from archiver.db import deletions, import_reports, imports, queue, tags_and_lists
+from archiver.db import deletions, import_reports, imports, tags_and_lists
 from archiver.db.engine import AsyncConnection, Database
-from archiver.db.statements import MAX_BATCH, in_batches
 from archiver.errors import ArchiverError, InputError, StoreError, UnreadableFile
 from archiver.helpers import run_to_completion, sync_file
 from archiver.logs import get_log
 from archiver.model.imports import NO_CHOICES, UNEXPECTED, Choices, ImportStatus, ImportUndone
 from archiver.model.message import marked
 from archiver.search.query_tree import Condition, FieldCondition, query_text
-from archiver.services.crawling import pause_import
 from archiver.services.import_previews import PreviewedFiles
 from archiver.services.import_reading import (
     ImportReader,
@@ -370,45 +368,6 @@ class Imports:
             if not (await self.status(stored.number)).is_unread:
                 await asyncio.to_thread(stored.path.unlink, missing_ok=True)
                 await self._write_reports()
-
-
-async def carry_over_imports(old: Database, new: Database) -> None:
-    """Copy import data that is only in the index from an old index to a rebuilt one.
-
-    This data is: the reports of unfinished imports; for each list, entry and open job, the import
-    that created it; and which imports are paused.
-    """
-    async with old.read() as conn:
-        unfinished = [each.id for each in await imports.unfinished(conn)]
-        whole = await import_reports.with_complete_data(conn)
-        created_lists = await tags_and_lists.creators(conn)
-    async with new.write() as conn:
-        await import_reports.mark_fully_known(conn, whole)
-        await tags_and_lists.restore_creators(conn, created_lists)
-    for number in unfinished:
-        await _carry_over_report(old, new, number)
-    async for creators in in_batches(old, imports.creators_after):
-        async with new.write() as conn:
-            await imports.restore_creators(conn, creators)
-    async for of_imports in in_batches(old, imports.open_jobs_after):
-        async with new.write() as conn:
-            await imports.restore_jobs(conn, of_imports)
-    async with old.read() as conn:
-        paused = await queue.paused_imports(conn)
-    for each in paused:
-        await pause_import(new, each, paused=True)
-
-
-async def _carry_over_report(old: Database, new: Database, number: int) -> None:
-    after = 0
-    while True:
-        async with old.read() as conn:
-            rows = await import_reports.page(conn, number, after=after, limit=MAX_BATCH)
-        if not rows:
-            return
-        async with new.write() as conn:
-            await import_reports.add_rows(conn, number, rows)
-        after = rows[-1].row
 
 
 def _within(path: Path, data: Path) -> Path:

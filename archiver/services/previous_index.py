@@ -26,12 +26,15 @@ from archiver.db import (
     captures,
     entries,
     feeds,
+    import_reports,
     imports,
     new_entries,
+    queue,
     screenshots,
     segment_rows,
     snapshot_resources,
     snapshots,
+    tags_and_lists,
     tombstones,
 )
 from archiver.db.engine import AsyncConnection, Database
@@ -43,9 +46,9 @@ from archiver.http.timestamps import to_timestamp
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import State
 from archiver.model.seed import RevisedSeed, Seed
+from archiver.services.crawling import pause_import
 from archiver.services.fixity import Finding
 from archiver.services.import_reports import restore_all
-from archiver.services.imports import carry_over_imports
 from archiver.warc.records import Record
 from archiver.warc.segments import SegmentStore
 
@@ -111,7 +114,7 @@ async def copy_unrecorded_data(
     await copied("feeds", _copy_feeds)
     await copied("queue", _copier(new_entries.open_seeds, enqueue))
     problems += [Finding(*each) for each in await restore_all(new, reports)]
-    await copied("imports", carry_over_imports)
+    await copied("imports", _carry_over_imports)
     return queued, problems
 
 
@@ -168,6 +171,45 @@ async def _enqueue_again(conn: AsyncConnection, batch: list[new_entries.OpenSeed
         seeds = [each.seed for each in group]
         await new_entries.receive(conn, seeds, now=moment, recapture=is_urgent)
     return len(open_)
+
+
+async def _carry_over_imports(old: Database, new: Database) -> None:
+    """Copy import data that is only in the index from an old index to a rebuilt one.
+
+    This data is: the reports of unfinished imports; for each list, entry and open job, the import
+    that created it; and which imports are paused.
+    """
+    async with old.read() as conn:
+        unfinished = [each.id for each in await imports.unfinished(conn)]
+        whole = await import_reports.with_complete_data(conn)
+        created_lists = await tags_and_lists.creators(conn)
+    async with new.write() as conn:
+        await import_reports.mark_fully_known(conn, whole)
+        await tags_and_lists.restore_creators(conn, created_lists)
+    for number in unfinished:
+        await _carry_over_report(old, new, number)
+    async for creators in in_batches(old, imports.creators_after):
+        async with new.write() as conn:
+            await imports.restore_creators(conn, creators)
+    async for of_imports in in_batches(old, imports.open_jobs_after):
+        async with new.write() as conn:
+            await imports.restore_jobs(conn, of_imports)
+    async with old.read() as conn:
+        paused = await queue.paused_imports(conn)
+    for each in paused:
+        await pause_import(new, each, paused=True)
+
+
+async def _carry_over_report(old: Database, new: Database, number: int) -> None:
+    after = 0
+    while True:
+        async with old.read() as conn:
+            rows = await import_reports.page(conn, number, after=after, limit=MAX_BATCH)
+        if not rows:
+            return
+        async with new.write() as conn:
+            await import_reports.add_rows(conn, number, rows)
+        after = rows[-1].row
 
 
 async def restore_missing(old: Database, new: Database, store: SegmentStore) -> RestoreLosses:
