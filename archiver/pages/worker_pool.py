@@ -158,7 +158,7 @@ class WorkerPool:
             is_kept = child.tasks < TASKS_PER_WORKER and not (
                 child.tasks % TASKS_PER_CHECK == 0 and child.is_large()
             )
-        except (TimeoutError, OSError, EOFError, ValueError) as error:
+        except (TimeoutError, OSError, EOFError, ValueError, RecursionError) as error:
             result, problem = None, str(error) or type(error).__name__
         finally:
             if child and not is_kept:

@@ -99,7 +99,16 @@ async def test_a_worker_that_times_out_is_replaced():
     await impatient.stop()
 
 
-@pytest.mark.parametrize("answer", [b"", b"nonsense", pack(("text instead of an article", ""))[4:]])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"",
+        b"nonsense",
+        pack(("text instead of an article", ""))[PREFIX.size :],
+        b"\x92\x81\xa1x" + b"\x91" * 100_000,  # an unknown field that is nested too deeply
+    ],
+    ids=["empty", "nonsense", "another type", "too deep"],
+)
 async def test_a_worker_that_sends_an_invalid_message_is_replaced(pool, monkeypatch, answer):
     def serve_answer(source, sink, *_):
         sink.write(READY + PREFIX.pack(len(answer)) + answer)
